@@ -12,6 +12,7 @@ public struct AuthFeature: Feature {
         id: "auth", summary: "Servers, sign-in, secrets and certificates", version: "0.1.0",
         provides: [
             .single((any SecretStore).self), .single((any TrustStore).self), .single((any Authenticator).self),
+            .single((any ResourceSignIn).self),
             .shared((any DataStore).self), .shared((any ServerList).self),
         ],
         needs: [.one((any SettingsWriter).self)],
@@ -39,6 +40,7 @@ public struct AuthFeature: Feature {
         registry.provide((any SecretStore).self, services.secrets)
         registry.provide((any TrustStore).self, services.trust)
         registry.provide((any Authenticator).self, ServerAuthenticator(services: services))
+        registry.provide((any ResourceSignIn).self, ResourceAuthenticator(services: services))
         registry.provide((any ServerList).self, services.profiles)
         registry.provide(
             (any DataStore).self,

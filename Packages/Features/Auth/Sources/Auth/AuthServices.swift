@@ -33,6 +33,7 @@ final class AuthServices: Sendable {
     private struct State {
         var client: HTTPClient?
         var keepers: [String: SessionKeeper] = [:]
+        var resources: ResourceSessions?
         var warned: Set<String> = []
     }
 
@@ -135,6 +136,26 @@ final class AuthServices: Sendable {
         }
     }
 
+    /// Changes whenever a stored secret may have changed.
+    func vaultMark() throws -> SessionMark? {
+        // The desktop keyring reports changes only by reading the secret.
+        guard layered.kept is Vault else { return nil }
+        return SessionMark(try vault.mark())
+    }
+
+    /// The sessions at resources that are no servers of profiles.
+    var resources: ResourceSessions {
+        let client = client
+        return state.withLock { state in
+            if let resources = state.resources { return resources }
+            let resources = ResourceSessions(
+                in: VaultResources(services: self), as: ResourceClient(name: "Martlet"), client: client, now: now,
+                ask: .current(self))
+            state.resources = resources
+            return resources
+        }
+    }
+
     /// The key in the environment that belongs to exactly this server.
     func environmentKey(for profile: ServerProfile) -> Secret? {
         let vendor = ModelVendor.kamiwaza
@@ -175,10 +196,11 @@ final class AuthServices: Sendable {
 
     /// Closes everything that is open. A renewal in progress is stored first.
     func close() async {
-        let (client, keepers) = state.withLock { state in
-            defer { (state.client, state.keepers) = (nil, [:]) }
-            return (state.client, state.keepers.values)
+        let (client, keepers, resources) = state.withLock { state in
+            defer { (state.client, state.keepers, state.resources) = (nil, [:], nil) }
+            return (state.client, state.keepers.values, state.resources)
         }
+        await resources?.close()
         for keeper in keepers { await keeper.close() }
         await client?.close()
         await database.close()

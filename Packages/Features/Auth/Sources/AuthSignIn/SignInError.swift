@@ -71,6 +71,14 @@ extension FailureKind<SignInError> {
 }
 
 extension SignInError {
+    /// A resource wants its user to sign in, and no user is there.
+    public static func needsPerson(at resource: ResourceAddress) -> SignInError {
+        SignInError(
+            .unanswered,
+            "\(PlainText.escape(resource.text, limit: 200)) wants you to sign in, which needs a person and a "
+                + "browser; sign in at a terminal first")
+    }
+
     static func signInAgain(cause: (any Error)? = nil) -> SignInError {
         SignInError(.signInAgain, "the session has ended and cannot be renewed; sign in again", cause: cause)
     }

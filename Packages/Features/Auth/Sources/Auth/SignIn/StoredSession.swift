@@ -18,9 +18,7 @@ struct StoredSession: SessionSource {
     }
 
     func mark() throws -> SessionMark? {
-        // The desktop keyring reports changes only by reading the secret.
-        guard services.layered.kept is Vault else { return nil }
-        return SessionMark(try services.vault.mark())
+        try services.vaultMark()
     }
 
     func store(_ session: Session) async throws {

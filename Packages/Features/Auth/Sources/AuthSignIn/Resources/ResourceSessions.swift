@@ -6,8 +6,23 @@ import Synchronization
 ///
 /// A credential belongs to the address of a resource, and is sent to the origin of that address only.
 public final class ResourceSessions: ResourceSignIn {
-    /// Asks the user to sign in at a resource, by opening an address; throws if nobody is there, or does not want to.
-    public typealias Asker = @Sendable (ResourceAddress, HTTPURL) async throws -> Void
+    /// How the user is asked to sign in.
+    public struct Asker: Sendable {
+        /// Asks whether the user wants to, before the servers that the resource names are asked anything. Throws if
+        /// nobody is there, or does not want to.
+        public var permit: @Sendable (ResourceAddress) async throws -> Void
+        /// Opens an address in the user's browser.
+        public var show: @Sendable (HTTPURL) async throws -> Void
+
+        /// Both are called once for each sign-in, in this order.
+        public init(
+            permit: @escaping @Sendable (ResourceAddress) async throws -> Void,
+            show: @escaping @Sendable (HTTPURL) async throws -> Void
+        ) {
+            self.permit = permit
+            self.show = show
+        }
+    }
 
     private struct State {
         var keepers: [ResourceAddress: SessionKeeper] = [:]
@@ -24,10 +39,9 @@ public final class ResourceSessions: ResourceSignIn {
 
     /// - Parameters:
     ///   - now: the current time, to compare with expiries.
-    ///   - ask: is called with the address that the browser should open.
     public init(
         in store: any ResourceStore, as identity: ResourceClient, client: HTTPClient,
-        now: @escaping @Sendable () -> Timestamp, ask: @escaping Asker
+        now: @escaping @Sendable () -> Timestamp, ask: Asker
     ) {
         self.store = store
         self.identity = identity
@@ -107,6 +121,7 @@ public final class ResourceSessions: ResourceSignIn {
     }
 
     private func signIn(_ challenge: ResourceChallenge, _ resource: ResourceAddress) async throws {
+        try await ask.permit(resource)
         let former: ResourceCredential?
         do { former = try await store.credential(for: resource).map { try ResourceCredential(encoded: $0) } } catch let
             error as SignInError where error.kind == .unreadable
@@ -115,9 +130,8 @@ public final class ResourceSessions: ResourceSignIn {
         }
         let flow = ResourceFlow(identity: identity, client: client, now: now)
         let granted = challenge.reason == .moreScopes ? former?.scopes ?? [] : []
-        let credential = try await flow.run(at: try HTTPURL(resource.text), challenge, granted: granted) { [ask] in
-            try await ask(resource, $0)
-        }
+        let credential = try await flow.run(at: try HTTPURL(resource.text), challenge, granted: granted, ask.show)
+        store.learn(credential.session)
         try await store.exclusively(for: resource) { [store] in
             try await store.store(credential.encoded, for: resource)
         }
@@ -136,6 +150,8 @@ public protocol ResourceStore: Sendable {
     func credential(for resource: ResourceAddress) async throws -> Secret?
     /// Replaces the stored credential.
     func store(_ credential: Secret, for resource: ResourceAddress) async throws
+    /// Is told every token within a credential, to keep it out of logs.
+    func learn(_ token: Secret)
     /// A mark that changes whenever a stored credential may have changed; nil when only reading finds out. It returns at
     /// once.
     func mark() throws -> SessionMark?
@@ -143,6 +159,13 @@ public protocol ResourceStore: Sendable {
     func exclusively<Result: Sendable>(
         for resource: ResourceAddress, _ body: @Sendable () async throws -> Result
     ) async throws -> Result
+}
+
+extension ResourceStore {
+    fileprivate func learn(_ session: Session) {
+        learn(session.accessToken)
+        if let token = session.refreshToken { learn(token) }
+    }
 }
 
 /// The session within the stored credential of a resource.
@@ -153,7 +176,10 @@ private struct StoredResource: SessionSource {
     let now: @Sendable () -> Timestamp
 
     private func credential() async throws -> ResourceCredential? {
-        try await store.credential(for: resource).map { try ResourceCredential(encoded: $0) }
+        guard let credential = try await store.credential(for: resource) else { return nil }
+        let read = try ResourceCredential(encoded: credential)
+        store.learn(read.session)
+        return read
     }
 
     func load() async throws -> Session? { try await credential()?.session }
@@ -162,6 +188,7 @@ private struct StoredResource: SessionSource {
     func store(_ session: Session) async throws {
         // Without the rest of the credential nobody could renew it.
         guard var credential = try await credential() else { return }
+        store.learn(session)
         credential.session = session
         try await store.store(credential.encoded, for: resource)
     }

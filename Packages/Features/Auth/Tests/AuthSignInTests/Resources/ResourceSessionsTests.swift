@@ -12,6 +12,11 @@ import Testing
 struct ResourceSessionsTests {
     private static let now: @Sendable () -> Timestamp = Timestamp.now
 
+    private static let nobody = ResourceSessions.Asker {
+        throw SignInError.needsPerson(at: $0)
+    } show: { _ in
+    }
+
     /// Sends a request to an MCP server, signed; returns its status, and what it was sent with.
     private static func ask(
         _ sessions: ResourceSessions, _ resource: ResourceAddress, _ client: HTTPClient
@@ -34,11 +39,12 @@ struct ResourceSessionsTests {
                 let store = MemoryStore()
                 let asked = Mutex<[String]>([])
                 let sessions = ResourceSessions(
-                    in: store, as: ResourceClient(name: "Martlet"), client: client, now: Self.now
-                ) { _, url in
-                    asked.withLock { $0.append(url.text) }
-                    try await Curl.browse(url.text)
-                }
+                    in: store, as: ResourceClient(name: "Martlet"), client: client, now: Self.now,
+                    ask: .init { _ in
+                    } show: { url in
+                        asked.withLock { $0.append(url.text) }
+                        try await Curl.browse(url.text)
+                    })
                 let (refused, head) = try await Self.ask(sessions, resource, client)
                 #expect(refused.status == .unauthorized && head.headers.isEmpty)
                 let challenge = ResourceChallenge(
@@ -54,11 +60,10 @@ struct ResourceSessionsTests {
                 let (again, renewed) = try await Self.ask(sessions, resource, client)
                 #expect(again.status == accepted.status && asked.withLock { $0.count } == 1)
                 let tokens = [signed, renewed].map { $0.headers[0].value.withText { $0 } }
-                #expect(tokens[0] != tokens[1])
+                #expect(tokens[0] != tokens[1] && store.tokens >= 4)
                 // Another process finds the session, and nobody else gets it.
                 let others = ResourceSessions(
-                    in: store, as: ResourceClient(name: "Martlet"), client: client, now: Self.now
-                ) { _, _ in throw CancellationError() }
+                    in: store, as: ResourceClient(name: "Martlet"), client: client, now: Self.now, ask: Self.nobody)
                 #expect(try await Self.ask(others, resource, client).0.status == accepted.status)
                 var elsewhere = RequestHead(method: "GET", url: "http://127.0.0.1:9/mcp")
                 try await others.sign(&elsewhere, for: resource)
@@ -69,6 +74,58 @@ struct ResourceSessionsTests {
                 #expect(asked.withLock { $0.last }?.contains("scope=use%20more") == true)
                 await sessions.close()
                 await others.close()
+            }
+        }
+    }
+
+    @Test("Without a person nothing is asked, not even the servers that a resource names")
+    func headless() async throws {
+        try await ScriptedServer.run { connection in
+            try connection.receiveRequest()
+            try connection.answer(404)
+        } during: { server in
+            try await withClient { client in
+                let sessions = ResourceSessions(
+                    in: MemoryStore(), as: ResourceClient(name: "Martlet"), client: client, now: Self.now,
+                    ask: Self.nobody)
+                let address = "http://127.0.0.1:\(server.port)/mcp"
+                let error = await #expect(throws: SignInError.self) {
+                    try await sessions.answer(
+                        ResourceChallenge(.signIn), to: RequestHead(method: "POST", url: address),
+                        for: ResourceAddress(address))
+                }
+                #expect(error?.exit == .unanswered && error?.message.contains(address) == true)
+            }
+            #expect(server.record.connections.isEmpty)
+        }
+    }
+
+    @Test("Requests that are refused together lead to one sign-in")
+    func together() async throws {
+        try await ProtectedServer.run { address in
+            try await withClient { client in
+                let asked = Mutex(0)
+                let sessions = ResourceSessions(
+                    in: MemoryStore(), as: ResourceClient(name: "Martlet"), client: client, now: Self.now,
+                    ask: .init { _ in
+                    } show: { url in
+                        asked.withLock { $0 += 1 }
+                        try await Curl.browse(url.text)
+                    })
+                let resource = ResourceAddress(address)
+                let statuses = try await withThrowingTaskGroup(of: HTTPStatus.self) { group in
+                    for _ in 0..<8 {
+                        group.addTask {
+                            let (answer, head) = try await Self.ask(sessions, resource, client)
+                            guard answer.status == .unauthorized else { return answer.status }
+                            _ = try await sessions.answer(ResourceChallenge(.signIn), to: head, for: resource)
+                            return try await Self.ask(sessions, resource, client).0.status
+                        }
+                    }
+                    return try await group.reduce(into: []) { $0.append($1) }
+                }
+                #expect(!statuses.contains(.unauthorized) && asked.withLock { $0 } == 1)
+                await sessions.close()
             }
         }
     }
@@ -120,8 +177,11 @@ struct ResourceSessionsTests {
         } during: { server in
             try await withClient { client in
                 let sessions = ResourceSessions(
-                    in: MemoryStore(), as: ResourceClient(name: "Martlet"), client: client, now: now
-                ) { _, url in throw SignInError(.unanswered, "asked: \(url.text)") }
+                    in: MemoryStore(), as: ResourceClient(name: "Martlet"), client: client, now: now,
+                    ask: .init { _ in
+                    } show: { url in
+                        throw SignInError(.unanswered, "asked: \(url.text)")
+                    })
                 let address = "http://127.0.0.1:\(server.port)/mcp"
                 do {
                     _ = try await sessions.answer(

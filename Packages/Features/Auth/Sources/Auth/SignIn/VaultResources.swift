@@ -1,0 +1,77 @@
+import AuthSignIn
+import AuthVault
+import Capabilities
+import Cryptography
+import HTTPClient
+import Registry
+
+/// The credentials for resources in the secret store, each under a name that is made of its address.
+struct VaultResources: ResourceStore {
+    let services: AuthServices
+
+    private func name(_ resource: ResourceAddress) -> SecretName {
+        let digest = Hexadecimal.encode(Array(Digest.sha256(Array(resource.text.utf8)).prefix(16)))
+        return SecretName("resource.\(digest).session")
+    }
+
+    func credential(for resource: ResourceAddress) async throws -> Secret? {
+        try await services.secrets.secret(named: name(resource))
+    }
+
+    func store(_ credential: Secret, for resource: ResourceAddress) async throws {
+        try await services.secrets.store(credential, named: name(resource))
+    }
+
+    func learn(_ token: Secret) { services.redactor.learn(token) }
+
+    func mark() throws -> SessionMark? { try services.vaultMark() }
+
+    func exclusively<Result: Sendable>(
+        for resource: ResourceAddress, _ body: @Sendable () async throws -> Result
+    ) async throws -> Result {
+        try await services.vault.withLock(named: name(resource), body)
+    }
+}
+
+extension ResourceSessions.Asker {
+    /// Asks whoever has caused the action that runs now.
+    static func current(_ services: AuthServices) -> ResourceSessions.Asker {
+        ResourceSessions.Asker { resource in
+            guard let context = ActionContext.current, context.interaction.canAsk else {
+                throw SignInError.needsPerson(at: resource)
+            }
+            let id = "auth.resource.sign-in"
+            let shown = PlainText.escape(resource.text, limit: 200)
+            guard
+                try await context.interaction.confirm(id, "\(shown) wants you to sign in. Open your browser for that?")
+            else { throw InteractionError.declined(id: id) }
+        } show: { url in
+            guard let context = ActionContext.current else { return }
+            // The browser sends a request to this address, so the caller must be allowed to reach it.
+            try context.caller.grant.check(.host(url.host, port: url.port))
+            context.notice("Open this address in your browser to sign in:\n  \(PlainText.escape(url.text))")
+            let browser = Browser(environment: services.surroundings.environment)
+            if browser.isAvailable, await browser.open(url) { context.notice("Your browser should open it now.") }
+            context.progress("waiting for you to sign in")
+        }
+    }
+}
+
+/// Signs requests to resources. It opens nothing before the first request.
+final class ResourceAuthenticator: ResourceSignIn {
+    private let services: AuthServices
+
+    init(services: AuthServices) {
+        self.services = services
+    }
+
+    func sign(_ request: inout RequestHead, for resource: ResourceAddress) async throws {
+        try await services.resources.sign(&request, for: resource)
+    }
+
+    func answer(
+        _ challenge: ResourceChallenge, to refused: RequestHead, for resource: ResourceAddress
+    ) async throws -> Bool {
+        try await services.resources.answer(challenge, to: refused, for: resource)
+    }
+}
