@@ -52,6 +52,8 @@ public final class MCPClient: Sendable {
         var agreed = Promise<MCPServerInfo>()
         /// How many sessions the server has forgotten.
         var forgotten = 0
+        /// Whether nothing will be agreed on any more.
+        var isOver = false
         /// The resources whose changes the server should tell.
         var watched: Set<String> = []
         var logLevel: MCPLogEntry.Level?
@@ -154,7 +156,11 @@ public final class MCPClient: Sendable {
 
     private func fail(_ error: any Error) {
         connection.close()
-        state.withLock { $0.agreed }.settle(with: .failure(error))
+        let agreed = state.withLock { state in
+            state.isOver = true
+            return state.agreed
+        }
+        agreed.settle(with: .failure(error))
     }
 
     // MARK: Sessions
@@ -162,7 +168,7 @@ public final class MCPClient: Sendable {
     /// The server has forgotten the session that a request belonged to. What comes now waits for the next one.
     private func forgot(_ session: Int) {
         let isFirst = state.withLock { state in
-            guard state.forgotten == session else { return false }
+            guard state.forgotten == session, !state.isOver else { return false }
             state.forgotten += 1
             state.agreed = Promise()
             return true

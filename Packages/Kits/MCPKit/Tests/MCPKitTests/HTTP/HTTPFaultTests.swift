@@ -253,6 +253,20 @@ struct HTTPFaultTests {
         }
     }
 
+    @Test("A server that was known to be of the legacy era may have become modern")
+    func becameModern() async throws {
+        let modern = ScriptedMCP.modern { try $1.answerCall($0, "done") }
+        try await ScriptedMCP.run { request, connection in
+            guard request.method == "initialize" else { return try modern(request, connection) }
+            try connection.refuse(request, 400, -32022, "no handshake")
+        } during: { address, _ in
+            try await address.with(knowing: .november2025) { client in
+                let info = try await client.server()
+                #expect(info.version == .july2026)
+            }
+        }
+    }
+
     @Test("A server that speaks another modern revision only is not asked for a handshake")
     func otherRevision() async throws {
         try await ScriptedMCP.run { request, connection in
