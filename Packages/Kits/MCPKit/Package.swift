@@ -13,6 +13,7 @@ let package = Package(
             name: "MCPKit",
             dependencies: [
                 .product(name: "Core", package: "Core"), .product(name: "HTTPKit", package: "HTTPKit"),
+                .product(name: "HTTPServer", package: "HTTPKit"), .product(name: "LoopKit", package: "LoopKit"),
                 .product(name: "ProcessKit", package: "ProcessKit"), .product(name: "RPCKit", package: "RPCKit"),
             ]),
         .testTarget(

@@ -1,0 +1,169 @@
+import Capabilities
+import HTTPServer
+import JSON
+import RPCKit
+
+/// The modern era: every request says everything about its client, and a question is a result.
+extension MCPServer {
+    /// Answers a request. If the task is cancelled, a call that runs for it is cancelled and awaited.
+    ///
+    /// - Parameters:
+    ///   - owner: owns the calls that last over several requests.
+    ///   - notify: sends a notification that belongs to the request.
+    func answer(
+        _ request: RPCRequest, _ peer: MCPPeer, level: MCPLogEntry.Level?, owner: TaskOwner,
+        notify: @escaping @Sendable (String, JSONObject) -> Void
+    ) async throws -> JSON {
+        let params = try Self.members(of: request.params)
+        if Self.isCall(request.method) {
+            let logs = service.capabilities(for: peer).logging
+            let line = ServerCall.Line(
+                token: params["_meta"]?["progressToken"]?.unlessNull, level: { logs ? level : nil }, notify: notify)
+            return try await call(request.method, params, peer, line, owner)
+        }
+        if request.method == "server/discover" { return discovery(for: peer) }
+        guard let result = try await lookUp(request.method, params, for: peer) else {
+            throw RPCError.noMethod(request.method)
+        }
+        return complete(result, isCacheable: request.method != "completion/complete")
+    }
+
+    // MARK: Calls
+
+    private func call(
+        _ method: String, _ params: JSONObject, _ peer: MCPPeer, _ line: ServerCall.Line, _ owner: TaskOwner
+    ) async throws -> JSON {
+        let claim = SuspendedCalls.Claim(owner, peer.principal, method, params)
+        let call: ServerCall
+        if let state = params["requestState"]?.unlessNull {
+            guard let kept = state.string.flatMap({ suspended.take($0, claim) }) else {
+                throw RPCError(
+                    RPCError.invalidParams, "this requestState belongs to no request that waits; ask again without it")
+            }
+            kept.answer(params["inputResponses"]?.object ?? [:])
+            call = kept
+        } else {
+            call = ServerCall(.byResults(within: limits.patience))
+            let context = MCPCallContext(peer: peer, meta: params["_meta"]?.object ?? [:], call: call)
+            guard call.start(in: owner, { try await self.perform(method, params, in: context) }) else {
+                throw CancellationError()
+            }
+        }
+        do {
+            return try await attend(call, line, claim)
+        } catch {
+            // Of one that is over already, nothing is cancelled.
+            call.cancel()
+            await call.end()
+            throw error
+        }
+    }
+
+    private func attend(_ call: ServerCall, _ line: ServerCall.Line, _ claim: SuspendedCalls.Claim) async throws -> JSON
+    {
+        while true {
+            switch try await call.attend(line) {
+            case .finished(let result): return complete(try result.get(), isCacheable: claim.method == "resources/read")
+            case .questions(let questions):
+                if let state = suspended.keep(call, claim) {
+                    return [
+                        "resultType": "input_required", "inputRequests": .object(questions),
+                        "requestState": .string(state),
+                    ]
+                }
+                call.refuse(
+                    MCPError(
+                        .limit,
+                        "\(limits.suspended) calls wait for answers of their clients already, which is the limit"))
+            }
+        }
+    }
+
+    // MARK: Results
+
+    private func discovery(for peer: MCPPeer) -> JSON {
+        let spoken = MCPVersion.allCases.filter(\.isModern).map { JSON.string($0.rawValue) }
+        var members: JSONObject = [
+            "supportedVersions": .array(spoken), "capabilities": service.capabilities(for: peer).json(peer.version),
+        ]
+        members["instructions"] = service.instructions(for: peer).map { .string($0) }
+        return complete(.object(members), isCacheable: true)
+    }
+
+    /// Adds what every result has. What a client may see depends on who it is and changes at any time, so that it is kept
+    /// by nobody.
+    func complete(_ result: JSON, isCacheable: Bool = false) -> JSON {
+        guard var members = result.object else { return result }
+        members["resultType"] = "complete"
+        if isCacheable {
+            members["ttlMs"] = 0
+            members["cacheScope"] = "private"
+        }
+        var meta = members["_meta"]?.object ?? [:]
+        meta[ModernEnvelope.Key.server] = service.identity.json
+        members["_meta"] = .object(meta)
+        return .object(members)
+    }
+
+    // MARK: Changes
+
+    /// What a client wants to be told by one `subscriptions/listen`, as far as it is offered.
+    func subscription(_ request: RPCRequest, _ peer: MCPPeer) async throws -> Subscription {
+        let wanted = request.params?["notifications"] ?? [:]
+        let offered = service.capabilities(for: peer)
+        var changes: Set<MCPChange> = []
+        if wanted["toolsListChanged"] == true, offered.tools?.tellsChanges == true { changes.insert(.tools) }
+        if wanted["promptsListChanged"] == true, offered.prompts?.tellsChanges == true { changes.insert(.prompts) }
+        if wanted["resourcesListChanged"] == true, offered.resources?.tellsChanges == true {
+            changes.insert(.resources)
+        }
+        let addresses = (wanted["resourceSubscriptions"]?.array ?? []).compactMap(\.string)
+        guard addresses.count <= limits.watched else {
+            throw RPCError(
+                RPCError.invalidParams, "a client may watch \(limits.watched) resources, and not \(addresses.count)")
+        }
+        for address in addresses where offered.subscribesResources {
+            do {
+                try await service.watch(address, for: peer)
+                changes.insert(.resource(address))
+            } catch {
+                try Task.checkCancellation()
+                // The acknowledgement tells which are watched.
+            }
+        }
+        return Subscription(id: request.id, changes: changes)
+    }
+
+    /// The changes that one request is told.
+    struct Subscription: Sendable {
+        let id: RPCID
+        let changes: Set<MCPChange>
+
+        /// The first notice, which tells what is told.
+        var acknowledgement: (method: String, params: JSONObject) {
+            var notifications: JSONObject = [:]
+            if changes.contains(.tools) { notifications["toolsListChanged"] = true }
+            if changes.contains(.prompts) { notifications["promptsListChanged"] = true }
+            if changes.contains(.resources) { notifications["resourcesListChanged"] = true }
+            var addresses: [String] = []
+            for case .resource(let address) in changes { addresses.append(address) }
+            if !addresses.isEmpty {
+                notifications["resourceSubscriptions"] = .array(addresses.sorted().map { .string($0) })
+            }
+            return (
+                "notifications/subscriptions/acknowledged", ["notifications": .object(notifications), "_meta": meta]
+            )
+        }
+
+        /// The notice of a change, if it is told.
+        func notice(of change: MCPChange) -> (method: String, params: JSONObject)? {
+            guard changes.contains(change) else { return nil }
+            let notice = change.notification
+            var params = notice.params ?? [:]
+            params["_meta"] = meta
+            return (notice.method, params)
+        }
+
+        private var meta: JSON { [ModernEnvelope.Key.subscription: id.json] }
+    }
+}
