@@ -3,7 +3,9 @@ import PackageDescription
 
 let package = Package(
     name: "MCPKit",
-    products: [.library(name: "MCPKit", targets: ["MCPKit"])],
+    products: [
+        .library(name: "MCPKit", targets: ["MCPKit"]), .library(name: "MCPTesting", targets: ["MCPTesting"]),
+    ],
     dependencies: [
         .package(path: "../../Core"), .package(path: "../HTTPKit"), .package(path: "../LoopKit"),
         .package(path: "../ProcessKit"), .package(path: "../RPCKit"),
@@ -16,11 +18,24 @@ let package = Package(
                 .product(name: "HTTPServer", package: "HTTPKit"), .product(name: "LoopKit", package: "LoopKit"),
                 .product(name: "ProcessKit", package: "ProcessKit"), .product(name: "RPCKit", package: "RPCKit"),
             ]),
+        .target(
+            name: "MCPTesting",
+            dependencies: [
+                "MCPKit", .product(name: "Core", package: "Core"), .product(name: "HTTPServer", package: "HTTPKit"),
+            ]),
+        // A server for clients that start programs. It is not a product, so that nobody gets it.
+        .executableTarget(
+            name: "mcp-test-server",
+            dependencies: [
+                "MCPKit", "MCPTesting", .product(name: "HTTPServer", package: "HTTPKit"),
+                .product(name: "LoopKit", package: "LoopKit"),
+            ]),
         .testTarget(
             name: "MCPKitTests",
             dependencies: [
-                "MCPKit", .product(name: "Core", package: "Core"), .product(name: "CoreTesting", package: "Core"),
-                .product(name: "HTTPKit", package: "HTTPKit"), .product(name: "HTTPTesting", package: "HTTPKit"),
+                "MCPKit", "MCPTesting", "mcp-test-server", .product(name: "Core", package: "Core"),
+                .product(name: "CoreTesting", package: "Core"), .product(name: "HTTPKit", package: "HTTPKit"),
+                .product(name: "HTTPServer", package: "HTTPKit"), .product(name: "HTTPTesting", package: "HTTPKit"),
                 .product(name: "LoopKit", package: "LoopKit"), .product(name: "ProcessKit", package: "ProcessKit"),
                 .product(name: "RPCKit", package: "RPCKit"),
             ], exclude: ["Servers"]),
