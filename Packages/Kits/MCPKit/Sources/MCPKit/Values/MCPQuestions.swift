@@ -10,7 +10,8 @@ public struct MCPRoot: Sendable, Hashable {
 
     /// A folder of this machine.
     public init(_ path: AbsolutePath, name: String? = nil) {
-        address = "file://" + PercentEncoding.encode(path.text)
+        let isKept = { PercentEncoding.isUnreserved($0) || $0 == UInt8(ascii: "/") }
+        address = "file://" + PercentEncoding.encode(path.text, keeping: isKept)
         self.name = name
     }
 
