@@ -10,6 +10,7 @@ public final class EverythingService: MCPService {
         var hasGrown = false
         var value = 0
         var runs = 0
+        var finished = 0
         var cancelled = 0
     }
 
@@ -27,6 +28,8 @@ public final class EverythingService: MCPService {
 
     /// How often the tool `choose` has begun.
     public var runs: Int { state.withLock { $0.runs } }
+    /// How often it has ended, in any way.
+    public var finished: Int { state.withLock { $0.finished } }
     /// How many calls were cancelled.
     public var cancelled: Int { state.withLock { $0.cancelled } }
 
@@ -129,6 +132,10 @@ public final class EverythingService: MCPService {
         switch tool {
         case "choose":
             state.withLock { $0.runs += 1 }
+            defer {
+                state.withLock { $0.finished += 1 }
+                news.raise()
+            }
             let color = try await context.elicit(Self.question("Which color?", "color", "string"))
             guard case .accept(let chosen) = color else { return MCPResult("no color") }
             let count = try await context.elicit(Self.question("How many?", "count", "integer"))

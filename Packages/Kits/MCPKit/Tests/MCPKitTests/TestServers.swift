@@ -12,8 +12,12 @@ import Testing
 
 /// Our server for the length of a test, and the clients that it meets.
 enum TestServers {
+    /// As in the program, writing to a client that is gone is an error and not the end.
+    private static let ignoresBrokenPipes: Void = { signal(SIGPIPE, SIG_IGN) }()
+
     /// Two channels that are connected with each other.
     static func channels(on loop: EventLoop) throws -> (DescriptorChannel, DescriptorChannel) {
+        _ = ignoresBrokenPipes
         var ends: [Int32] = [0, 0]
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw RPCFailure(.closed, "no socket pair") }

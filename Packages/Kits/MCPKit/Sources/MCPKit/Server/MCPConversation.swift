@@ -9,7 +9,7 @@ final class MCPConversation: Sendable {
     private struct State {
         /// The client, once it has begun the handshake.
         var peer: MCPPeer?
-        /// The request that began it.
+        /// The request that began it, until it is answered.
         var opening: RPCID?
         /// Whether it has finished the handshake.
         var isInitialized = false
@@ -83,11 +83,15 @@ final class MCPConversation: Sendable {
     }
 
     private func answerOpening(_ request: RPCRequest) throws -> JSON {
-        let (peer, opening) = state.withLock { ($0.peer, $0.opening) }
         guard request.params?["protocolVersion"]?.string != nil else {
             throw RPCError(RPCError.invalidParams, "protocolVersion is missing, or not a string")
         }
-        guard let peer, opening == request.id else {
+        let peer = state.withLock { state -> MCPPeer? in
+            guard state.opening == request.id else { return nil }
+            state.opening = nil
+            return state.peer
+        }
+        guard let peer else {
             throw RPCError(RPCError.invalidRequest, "this connection has begun already")
         }
         var members: JSONObject = [

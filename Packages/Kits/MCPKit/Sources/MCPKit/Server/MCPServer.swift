@@ -55,7 +55,8 @@ public final class MCPServer: Sendable {
     }
 
     /// Serves the program that started this one, over the standard input and output, until the input ends. Nothing else
-    /// may write to the standard output meanwhile.
+    /// may write to the standard output meanwhile, and SIGPIPE must be ignored, so that a client which no longer reads is
+    /// an error.
     public func serveStandardStreams(on loop: EventLoop, as principal: Principal? = nil) async throws {
         let channel = try DescriptorChannel(sharing: 0, and: 1, loop: loop)
         try await serve(over: StreamTransport(channel, framing: .lines, limits: limits.stream), as: principal)

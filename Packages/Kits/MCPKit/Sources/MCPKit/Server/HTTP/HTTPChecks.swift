@@ -109,7 +109,9 @@ enum HTTPChecks {
     /// The value of a header, which may be packed because it cannot be sent as it is; nil if it is packed wrongly.
     static func decode(_ value: String) -> String? {
         guard value.hasPrefix("=?base64?"), value.hasSuffix("?="), value.utf8.count >= 11 else { return value }
-        guard let bytes = Base64.decode(value.dropFirst(9).dropLast(2)) else { return nil }
+        let packed = value.dropFirst(9).dropLast(2)
+        // Two spellings of one value would let what is between client and server see another one.
+        guard let bytes = Base64.decode(packed), Base64.encode(bytes) == packed else { return nil }
         return String(validating: bytes, as: UTF8.self)
     }
 }
