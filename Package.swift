@@ -32,7 +32,7 @@ let base: [(name: String, path: String, products: [String], tests: [String])] = 
     (
         "KamiwazaKit", "Packages/Kits/KamiwazaKit", ["KamiwazaKit", "KamiwazaTesting"], ["KamiwazaKit"]
     ),
-    ("MCPKit", "Packages/Kits/MCPKit", ["MCPKit"], ["MCPKit"]),
+    ("MCPKit", "Packages/Kits/MCPKit", ["MCPKit", "MCPTesting"], ["MCPKit"]),
     (
         "ModelKit", "Packages/Kits/ModelKit", ["ModelKit", "OfflinePlanner", "DialectTesting"],
         ["ModelKit", "OpenAIDialect", "AnthropicDialect", "ResponsesDialect", "TurnLoop", "OfflinePlanner"]
@@ -64,6 +64,9 @@ let baseProducts: [Target.Dependency] = base.flatMap { package in
     package.products.map { .product(name: $0, package: package.name) }
 }
 
+/// The programs of packages that their tests start.
+let programs: [String: [Target.Dependency]] = ["MCPKit": [.product(name: "mcp-test-server", package: "MCPKit")]]
+
 /// What only a test may use, since the testing library is not there for a static runtime.
 let testProducts = baseProducts + [.product(name: "TestTraits", package: "Core")]
 
@@ -71,7 +74,9 @@ let testProducts = baseProducts + [.product(name: "TestTraits", package: "Core")
 let nestedTests: [Target] =
     base.flatMap { package in
         package.tests.map { test -> Target in
-            .testTarget(name: "\(test)Tests", dependencies: testProducts, path: "\(package.path)/Tests/\(test)Tests")
+            let used: [Target.Dependency] = testProducts + programs[test, default: []]
+            return .testTarget(
+                name: "\(test)Tests", dependencies: used, path: "\(package.path)/Tests/\(test)Tests")
         }
     }
     + features.flatMap { feature in

@@ -5,6 +5,8 @@ let package = Package(
     name: "MCPKit",
     products: [
         .library(name: "MCPKit", targets: ["MCPKit"]), .library(name: "MCPTesting", targets: ["MCPTesting"]),
+        // For tests of the root, which start it. Nothing installs it.
+        .executable(name: "mcp-test-server", targets: ["mcp-test-server"]),
     ],
     dependencies: [
         .package(path: "../../Core"), .package(path: "../HTTPKit"), .package(path: "../LoopKit"),
@@ -23,7 +25,7 @@ let package = Package(
             dependencies: [
                 "MCPKit", .product(name: "Core", package: "Core"), .product(name: "HTTPServer", package: "HTTPKit"),
             ]),
-        // A server for clients that start programs. It is not a product, so that nobody gets it.
+        // A server for clients that start programs.
         .executableTarget(
             name: "mcp-test-server",
             dependencies: [
