@@ -178,7 +178,6 @@ struct HTTPServerTests {
             let end = try #require(rest.eventIDs.last)
             for place in [end, "9-1", "0-99", "x", "-1-1"] {
                 let headers: KeyValuePairs = ["Mcp-Session-Id": session, "Last-Event-ID": place]
-                if place == "0-99" { continue }
                 #expect(try await RawHTTP.ask(port, "GET", nil, headers).status == 400)
             }
             // Everything again from the beginning.

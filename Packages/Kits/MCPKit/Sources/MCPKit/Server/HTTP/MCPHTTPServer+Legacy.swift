@@ -76,13 +76,11 @@ extension MCPHTTPServer {
         }
         var (stream, number) = (session.streams.main, session.streams.main.written)
         if let last = request.headers["Last-Event-ID"] {
-            guard let place = session.streams.place(of: last) else {
-                return Self.refusal(
-                    .badRequest, RPCError.invalidRequest, "the event of Last-Event-ID is not kept any more")
-            }
             // A client that gets an empty stream here would come back again and again.
-            if place.stream.isFinished, place.number >= place.stream.last {
-                return Self.refusal(.badRequest, RPCError.invalidRequest, "the stream of Last-Event-ID has ended")
+            guard let place = session.streams.place(of: last), place.stream.goesOn(after: place.number) else {
+                return Self.refusal(
+                    .badRequest, RPCError.invalidRequest,
+                    "nothing follows the event of Last-Event-ID, or it is not kept any more")
             }
             (stream, number) = place
         }

@@ -128,8 +128,11 @@ public final class MCPHTTPServer: Sendable {
 
     /// A session that has begun.
     ///
-    /// - Throws: `RequestProblem` if there are too many that are all in use.
+    /// - Throws: `RequestProblem` if there are too many and all are in use.
     func makeSession(for principal: Principal?) throws -> HTTPSession {
+        guard state.withLock({ $0.isRunning }) else {
+            throw RequestProblem.unavailable("the server is not running", retryAfter: 1)
+        }
         let session = HTTPSession(server, principal, keeping: limits.replay)
         let (isKept, oldest) = state.withLock { state -> (Bool, HTTPSession?) in
             guard state.isRunning else { return (false, nil) }

@@ -35,6 +35,14 @@ final class ServerStream: Sendable {
         var isFinished = false
         /// The reader that has the stream. Another one takes it over.
         var turn = 0
+
+        /// The number of the oldest event that is kept.
+        var first: Int { next - events.count }
+
+        /// The events that are kept, from the one after this number on.
+        func events(after number: Int) -> ArraySlice<Event> {
+            events[max(0, min(number + 1 - first, events.count))...]
+        }
     }
 
     /// How many notices may wait, and how many written events are kept.
@@ -54,21 +62,24 @@ final class ServerStream: Sendable {
 
     // MARK: Writing
 
-    /// Adds a message. A notice is left out if the same one waits already, or if too much waits.
+    /// Adds a message. A notice is left out if too much waits, and one of a change if the same one waits already.
     func append(_ message: RPCMessage) {
         let bytes = message.bytes
-        let kind: Kind =
-            switch message {
-            case .notification: .notice
-            case .request: .request
-            case .response(let response): .answer(code: response.code)
-            }
-        let isNews = state.withLock { state in
+        var isChange = false
+        let kind: Kind
+        switch message {
+        case .notification(let notification):
+            kind = .notice
+            isChange = MCPChange(notification.method, notification.params) != nil
+        case .request: kind = .request
+        case .response(let response): kind = .answer(code: response.code)
+        }
+        let isNews = state.withLock { [isChange] state in
             guard !state.isFinished else { return false }
             if kind == .notice {
-                let waiting = state.events.drop { $0.number <= state.written }
+                let waiting = state.events(after: state.written)
                 guard waiting.count < Self.mostEvents, state.bytes < 2 * mostBytes,
-                    !waiting.contains(where: { $0.bytes == bytes })
+                    !isChange || !waiting.contains(where: { $0.bytes == bytes })
                 else { return false }
             }
             state.events.append(Event(number: state.next, bytes: bytes, kind: kind))
@@ -89,8 +100,13 @@ final class ServerStream: Sendable {
     var isFinished: Bool { state.withLock { $0.isFinished } }
     /// The bytes that are kept.
     var size: Int { state.withLock { $0.bytes } }
-    /// The number of the last event.
-    var last: Int { state.withLock { $0.next - 1 } }
+    /// Whether a client that has read up to this event can go on, because something follows or may follow.
+    func goesOn(after number: Int) -> Bool {
+        state.withLock { state in
+            state.first...state.next ~= number + 1 && !(state.isFinished && number + 1 == state.next)
+        }
+    }
+
     /// The last event that was written.
     var written: Int { state.withLock { $0.written } }
 
@@ -142,9 +158,8 @@ final class ServerStream: Sendable {
             let seen = news.count
             let (events, isOver) = try state.withLock { state throws(Gap) -> ([Event], Bool) in
                 guard state.turn == turn else { return ([], true) }
-                let first = state.next - state.events.count
-                guard last + 1 >= first, last < state.next else { throw Gap() }
-                let events = Array(state.events[(last + 1 - first)...])
+                guard state.first...state.next ~= last + 1 else { throw Gap() }
+                let events = Array(state.events(after: last))
                 return (events, events.isEmpty && state.isFinished)
             }
             if isOver { return }
