@@ -1,6 +1,7 @@
 """A client that uses everything of the server of the tests, with the reference SDK or FastMCP of either era.
 
-Arguments: the client (sdk, fastmcp), the mode (auto, legacy), and the program of the server or its address.
+Arguments: the client (sdk, fastmcp), the mode (auto, legacy), and the program of the server or its address. With `cut:`
+before the address, the connection breaks once in the middle of an answer.
 Prints what it saw as one JSON object. The bearer token is `secret`.
 """
 import asyncio
@@ -284,12 +285,43 @@ async def fastmcp():
         return out
 
 
+async def cut(address):
+    """The address of a proxy that closes the connection after the first question to the person."""
+    port = int(address.split(":")[2].split("/")[0])
+    is_cut = False
+
+    async def pump(reader, writer, watched, others):
+        nonlocal is_cut
+        with contextlib.suppress(ConnectionError):
+            while data := await reader.read(65536):
+                writer.write(data)
+                await writer.drain()
+                if watched and not is_cut and b"Which color?" in data:
+                    is_cut = True
+                    break
+        for other in others:
+            other.close()
+
+    async def serve(reader, writer):
+        upstream_reader, upstream_writer = await asyncio.open_connection("127.0.0.1", port)
+        others = [writer, upstream_writer]
+        await asyncio.gather(pump(reader, upstream_writer, False, others),
+                             pump(upstream_reader, writer, True, others))
+    proxy = await asyncio.start_server(serve, "127.0.0.1", 0)
+    return f"http://127.0.0.1:{proxy.sockets[0].getsockname()[1]}/mcp", lambda: is_cut
+
+
 async def main():
+    global TARGET
+    was_cut = None
+    if TARGET.startswith("cut:"):
+        TARGET, was_cut = await cut(TARGET[4:])
     if KIND == "fastmcp":
         out = await fastmcp()
     else:
         out = await (modern_sdk() if MODERN else legacy_sdk())
     out["questions"] = seen["questions"]
+    out["cut"] = was_cut() if was_cut else None
     print("SEEN " + json.dumps(out))
 
 

@@ -1,5 +1,7 @@
+import Capabilities
 import JSON
 import MCPTesting
+import ProcessKit
 import Testing
 
 @testable import MCPKit
@@ -74,5 +76,40 @@ struct ReferenceClientTests {
         Self.check(seen, of: client, over: "http")
         #expect(service.runs == 1 && service.changes.count == 0)
         #expect(http.owner.count == 0 && http.server.suspended.count == 0)
+    }
+
+    @Test(
+        "A connection that breaks in a call is taken up again, and the call runs once",
+        arguments: ForeignClient.all.filter { !$0.isModern })
+    func resumption(client: ForeignClient) async throws {
+        let service = EverythingService()
+        let http = MCPHTTPServer(MCPServer(service))
+        let seen = try await TestServers.overHTTP(http) { port in
+            try await TestServers.seen(
+                client.sdk, client.kind, client.mode, "cut:http://127.0.0.1:\(port)/mcp")
+        }
+        Self.check(seen, of: client, over: "http")
+        #expect(seen["cut"] == true && service.runs == 1)
+    }
+
+    @Test("Our server as a program ends when its input does, and writes nothing but messages")
+    func program() async throws {
+        let opening = #"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}"#
+        let result = try await Peers.launcher.run(
+            Command(
+                "/bin/sh",
+                [
+                    "-c", "(printf '%s\\n' '\(opening)' rubbish; head -c 3000000 /dev/zero) | \"$0\"",
+                    try TestServers.program(),
+                ], environment: Peers.environment), timeout: .seconds(60))
+        #expect(result.status == .exited(0) && result.errors.isEmpty)
+        for line in result.output.split(separator: UInt8(ascii: "\n")) {
+            #expect(try JSON(parsing: Array(line))["jsonrpc"] == "2.0")
+        }
+        try await MCPProgram(Command(try TestServers.program(), environment: Peers.environment)).client { client in
+            let info = try await client.server()
+            let sum = try await client.call("add", ["a": 1, "b": 1])
+            #expect(info.version == .july2026 && sum.parts == [.text("2")])
+        }
     }
 }

@@ -23,7 +23,7 @@ public final class MCPHTTPServer: Sendable {
         /// The largest message of a client in bytes.
         public var body = 16 << 20
         /// How many bytes of a stream, and of the finished streams of a session, are kept for clients that come back.
-        public var replay = 1 << 20
+        public var replay = 256 << 10
         /// How many clients of the modern era may be told changes at once.
         public var listeners = 1_000
         /// How long a request may be silent before its answer begins as a stream of events, which is kept alive.
