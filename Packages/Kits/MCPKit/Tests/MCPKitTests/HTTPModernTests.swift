@@ -61,8 +61,13 @@ struct HTTPModernTests {
     @Test("Headers with arguments must be those of the arguments")
     func parameters() async throws {
         try await with { port, _ in
+            let without: JSON = .modern(["name": "region", "arguments": ["other": 1]])
+            #expect(try await RawHTTP.askModern(port, "tools/call", without).status == 200)
+            let extra = try await RawHTTP.askModern(port, "tools/call", without, ["Mcp-Param-Region": "süd"])
+            #expect(extra.status == 400)
             let call: JSON = .modern(["name": "region", "arguments": ["region": "süd"]])
-            for (value, status) in [("=?base64?c8O8ZA==?=", 200), ("nord", 400), ("=?base64?c8O8ZA?=", 400)] {
+            for (value, status) in [("=?base64?c8O8ZA==?=", 200), ("nord", 400), ("=?base64?c8O8ZA?=", 400), ("", 400)]
+            {
                 let answer = try await RawHTTP.askModern(port, "tools/call", call, ["Mcp-Param-Region": value])
                 #expect(answer.status == status)
             }

@@ -38,6 +38,9 @@ public protocol MCPService: Sendable {
 
     /// All tools that the client may call.
     func tools(for peer: MCPPeer) async throws -> [MCPTool]
+    /// One of them; nil if the client has none of this name. HTTP compares headers with the schema of the tool before each
+    /// call, so that a service with many tools should find it without making the list.
+    func tool(_ name: String, for peer: MCPPeer) async throws -> MCPTool?
     /// Calls a tool. A tool that fails gives a result with `isError`, or throws.
     func call(_ tool: String, _ arguments: JSONObject, in context: MCPCallContext) async throws -> MCPResult
 
@@ -68,6 +71,10 @@ extension MCPService {
     public func instructions(for peer: MCPPeer) -> String? { nil }
     /// By default there are none.
     public func tools(for peer: MCPPeer) async throws -> [MCPTool] { [] }
+    /// By default it is looked for in the list.
+    public func tool(_ name: String, for peer: MCPPeer) async throws -> MCPTool? {
+        try await tools(for: peer).first { $0.name == name }
+    }
     /// By default there are none.
     public func call(_ tool: String, _ arguments: JSONObject, in context: MCPCallContext) async throws -> MCPResult {
         throw MCPUnknown.tool(tool)

@@ -81,7 +81,7 @@ enum HTTPChecks {
             for key in path { value = value?[key] }
             let text = value?.unlessNull.flatMap(words)
             guard given.count <= 1 else { throw mismatch("the header \(name) occurs twice") }
-            guard given.first.map({ decode($0) }) == text else {
+            guard given.isEmpty ? text == nil : text != nil && decode(given[0]) == text else {
                 throw mismatch("the header \(name) is not what the argument \(path.joined(separator: ".")) says")
             }
         }
@@ -91,7 +91,12 @@ enum HTTPChecks {
         guard path.count < 16 else { return [] }
         var found: [(mark: String, path: [String])] = []
         for (key, property) in schema["properties"]?.object ?? [:] {
-            if let mark = property["x-mcp-header"]?.string { found.append((mark, path + [key])) }
+            // Other types have no spelling that all clients share.
+            if let mark = property["x-mcp-header"]?.string,
+                ["string", "integer", "boolean"].contains(property["type"]?.string)
+            {
+                found.append((mark, path + [key]))
+            }
             found += marks(in: property, at: path + [key])
         }
         return found

@@ -32,11 +32,13 @@ extension MCPHTTPServer {
     }
 
     private func checkParameters(of request: RPCRequest, _ peer: MCPPeer, _ headers: HTTPHeaders) async throws {
-        guard request.method == "tools/call", HTTPChecks.hasParameters(headers),
-            let name = request.params?["name"]?.string,
-            let tool = try await server.service.tools(for: peer).first(where: { $0.name == name })
+        let arguments = request.params?["arguments"]
+        // Without either, no header can be wrong or missing.
+        guard request.method == "tools/call", arguments?.object?.isEmpty == false || HTTPChecks.hasParameters(headers),
+            let name = request.params?["name"]?.string, server.service.capabilities(for: peer).tools != nil,
+            let tool = try await server.service.tool(name, for: peer)
         else { return }
-        try HTTPChecks.check(request.params?["arguments"], by: tool.input, headers)
+        try HTTPChecks.check(arguments, by: tool.input, headers)
     }
 
     /// Answers by JSON if nothing is told before, which also tells the status, and else by events.
