@@ -64,8 +64,9 @@ let baseProducts: [Target.Dependency] = base.flatMap { package in
     package.products.map { .product(name: $0, package: package.name) }
 }
 
-/// The programs of packages that their tests start.
+/// The programs of packages that their tests start, and what lies beside the tests without being one.
 let programs: [String: [Target.Dependency]] = ["MCPKit": [.product(name: "mcp-test-server", package: "MCPKit")]]
+let besides = ["MCPKit": ["Servers"]]
 
 /// What only a test may use, since the testing library is not there for a static runtime.
 let testProducts = baseProducts + [.product(name: "TestTraits", package: "Core")]
@@ -76,7 +77,8 @@ let nestedTests: [Target] =
         package.tests.map { test -> Target in
             let used: [Target.Dependency] = testProducts + programs[test, default: []]
             return .testTarget(
-                name: "\(test)Tests", dependencies: used, path: "\(package.path)/Tests/\(test)Tests")
+                name: "\(test)Tests", dependencies: used, path: "\(package.path)/Tests/\(test)Tests",
+                exclude: besides[test, default: []])
         }
     }
     + features.flatMap { feature in

@@ -10,7 +10,7 @@ let package = Package(
     ],
     dependencies: [
         .package(path: "../../Core"), .package(path: "../HTTPKit"), .package(path: "../LoopKit"),
-        .package(path: "../ProcessKit"), .package(path: "../RPCKit"),
+        .package(path: "../ProcessKit"), .package(path: "../RPCKit"), .package(path: "../SchemaKit"),
     ],
     targets: [
         .target(
@@ -19,6 +19,7 @@ let package = Package(
                 .product(name: "Core", package: "Core"), .product(name: "HTTPKit", package: "HTTPKit"),
                 .product(name: "HTTPServer", package: "HTTPKit"), .product(name: "LoopKit", package: "LoopKit"),
                 .product(name: "ProcessKit", package: "ProcessKit"), .product(name: "RPCKit", package: "RPCKit"),
+                .product(name: "SchemaKit", package: "SchemaKit"),
             ]),
         .target(
             name: "MCPTesting",

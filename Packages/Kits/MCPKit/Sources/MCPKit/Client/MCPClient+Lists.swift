@@ -14,10 +14,13 @@ extension MCPClient {
             handler.tell("it lists two tools named \(PlainText.escape(tool.name)); the first counts")
             return false
         }
-        return transport.learn(tools, tell: handler.tell)
+        let usable = transport.learn(tools, tell: handler.tell)
+        knownTools.learn(usable)
+        return usable
     }
 
-    /// Calls a tool. A tool that fails gives a result with `isError`.
+    /// Calls a tool. A tool that fails gives a result with `isError`. A structure that is not what the tool has promised is
+    /// left out, and the handler is told.
     ///
     /// - Parameters:
     ///   - limit: nil for that of the limits of the client.
@@ -26,17 +29,23 @@ extension MCPClient {
         _ tool: String, _ arguments: JSONObject = [:], within limit: RPCTimeLimit? = nil, meta: JSONObject = [:],
         progress: (@Sendable (MCPProgress) -> Void)? = nil
     ) async throws -> MCPResult {
+        let limit = limit ?? limits.call
         var params: JSONObject = ["name": .string(tool), "arguments": .object(arguments)]
         if !meta.isEmpty { params["_meta"] = .object(meta) }
-        let result: JSON
+        if knownTools.mustBeTask(tool) { params["task"] = ["ttl": .int(Int(limit.total / .milliseconds(1)))] }
+        var result: JSON
         do {
-            result = try await ask("tools/call", params, within: limit ?? limits.call, progress: progress)
+            result = try await ask("tools/call", params, within: limit, progress: progress)
         } catch let error as MCPError where error.error?.code == MCPError.Code.headerMismatch {
             // The tool wants headers that are not known yet, or others than before. Nothing was done.
             _ = try await tools()
-            result = try await ask("tools/call", params, within: limit ?? limits.call, progress: progress)
+            result = try await ask("tools/call", params, within: limit, progress: progress)
         }
-        return try reading { () throws(MCPMalformed) in try MCPResult(result) }
+        if let begun = MCPTask.begun(by: result) {
+            result = try await finish(begun, ofCall: tool, within: limit, progress)
+        }
+        let read = try reading { [result] () throws(MCPMalformed) in try MCPResult(result) }
+        return knownTools.checked(read, of: tool, tell: handler.tell)
     }
 
     // MARK: Resources

@@ -59,6 +59,7 @@ public final class MCPClient: Sendable {
         var logLevel: MCPLogEntry.Level?
     }
 
+    let knownTools = KnownTools()
     /// Raised when the modern era must be told what to watch.
     let wishes = Signal()
     /// Raised when the server has forgotten the session.

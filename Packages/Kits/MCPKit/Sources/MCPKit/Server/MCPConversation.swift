@@ -280,7 +280,7 @@ private struct OrderedTransport: RPCTransport {
             case .message(let message):
                 receiver.observe(message)
                 receive(event)
-            case .malformed: receive(event)
+            case .malformed, .waits: receive(event)
             case .failed(let id, let error):
                 // It was a request, or an answer to a question of ours: both are told.
                 refuse(id, error)

@@ -39,9 +39,6 @@ extension MCPClientCapabilities {
             // Without a mode it means forms, as it did before there were modes.
             forms = elicitation["form"]?.unlessNull != nil || !addresses
         }
-        tasks =
-            json?["tasks"]?.unlessNull != nil
-            || json?["extensions"]?[MCPServerCapabilities.tasksExtension]?.unlessNull != nil
     }
 }
 

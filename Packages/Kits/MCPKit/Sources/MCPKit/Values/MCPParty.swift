@@ -124,8 +124,6 @@ public struct MCPClientCapabilities: Sendable, Hashable {
     public var forms = false
     /// A visit of the person to an address.
     public var addresses = false
-    /// Whether calls may run as tasks.
-    public var tasks = false
 
     /// Nothing.
     public init() {}
@@ -143,9 +141,8 @@ public struct MCPClientCapabilities: Sendable, Hashable {
             }
             if forms || version >= .november2025 { members["elicitation"] = .object(elicitation) }
         }
-        if tasks, version.isModern {
-            members["extensions"] = [MCPServerCapabilities.tasksExtension: [:]]
-        }
+        // A task is waited for by the client itself.
+        if version.isModern { members["extensions"] = [MCPServerCapabilities.tasksExtension: [:]] }
         return .object(members)
     }
 }

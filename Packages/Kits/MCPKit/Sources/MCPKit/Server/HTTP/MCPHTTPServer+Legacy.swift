@@ -5,7 +5,7 @@ import RPCKit
 /// The legacy era: messages of a session, whose answers can be read again.
 extension MCPHTTPServer {
     func answerLegacy(_ messages: [RPCMessage], isBatch: Bool, _ request: ServerRequest) async throws -> HTTPAnswer {
-        let session: HTTPSession
+        let session: ServerSession
         let isNew = messages.contains { message in
             if case .request(let request) = message { request.method == "initialize" } else { false }
         }
@@ -48,7 +48,7 @@ extension MCPHTTPServer {
         return .bytes(answer.bytes, type: "application/json")
     }
 
-    private func opened(_ session: HTTPSession, _ stream: ServerStream) async throws -> HTTPAnswer {
+    private func opened(_ session: ServerSession, _ stream: ServerStream) async throws -> HTTPAnswer {
         guard let answer = try await stream.answer() else {
             throw RequestProblem.unavailable("the server is ending", retryAfter: 1)
         }
@@ -69,7 +69,7 @@ extension MCPHTTPServer {
         guard HTTPChecks.accepts(["text/event-stream"], request.headers) else {
             return Self.refusal(HTTPStatus(406), RPCError.invalidRequest, "Accept must name text/event-stream")
         }
-        let session: HTTPSession
+        let session: ServerSession
         switch find(request) {
         case .success(let found): session = found
         case .failure(let refusal): return refusal.answer
@@ -107,7 +107,7 @@ extension MCPHTTPServer {
         }
     }
 
-    private func find(_ request: ServerRequest) -> Result<HTTPSession, Refusal> {
+    private func find(_ request: ServerRequest) -> Result<ServerSession, Refusal> {
         guard let id = request.headers[HTTPChecks.Name.session] else {
             return .failure(Refusal(.badRequest, "\(HTTPChecks.Name.session) is missing; begin with initialize"))
         }
@@ -123,7 +123,7 @@ extension MCPHTTPServer {
 
     /// - Parameter visit: ends when the response does.
     private func events(
-        of stream: ServerStream, after number: Int, _ session: HTTPSession, _ visit: Lease, isPrimed: Bool
+        of stream: ServerStream, after number: Int, _ session: ServerSession, _ visit: Lease, isPrimed: Bool
     ) -> HTTPAnswer {
         .events(isEndless: stream.number == 0) { events in
             defer { visit.end() }

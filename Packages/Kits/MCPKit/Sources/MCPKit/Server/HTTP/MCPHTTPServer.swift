@@ -34,7 +34,7 @@ public final class MCPHTTPServer: Sendable {
     }
 
     private struct State {
-        var sessions: [String: HTTPSession] = [:]
+        var sessions: [String: ServerSession] = [:]
         var listeners = 0
         var isRunning = false
     }
@@ -129,14 +129,14 @@ public final class MCPHTTPServer: Sendable {
     /// A session that has begun.
     ///
     /// - Throws: `RequestProblem` if there are too many and all are in use.
-    func makeSession(for principal: Principal?) throws -> HTTPSession {
+    func makeSession(for principal: Principal?) throws -> ServerSession {
         guard state.withLock({ $0.isRunning }) else {
             throw RequestProblem.unavailable("the server is not running", retryAfter: 1)
         }
-        let session = HTTPSession(server, principal, keeping: limits.replay)
-        let (isKept, oldest) = state.withLock { state -> (Bool, HTTPSession?) in
+        let session = ServerSession(server, principal, keeping: limits.replay)
+        let (isKept, oldest) = state.withLock { state -> (Bool, ServerSession?) in
             guard state.isRunning else { return (false, nil) }
-            var oldest: HTTPSession?
+            var oldest: ServerSession?
             if state.sessions.count >= limits.sessions {
                 let idle = state.sessions.values.compactMap { session in session.idleSince.map { ($0, session) } }
                 oldest = idle.min { $0.0 < $1.0 }?.1
@@ -154,12 +154,12 @@ public final class MCPHTTPServer: Sendable {
     }
 
     /// The session with this id, if it belongs to the client.
-    func session(_ id: String, of principal: Principal?) -> HTTPSession? {
+    func session(_ id: String, of principal: Principal?) -> ServerSession? {
         guard let session = state.withLock({ $0.sessions[id] }), session.principal == principal else { return nil }
         return session
     }
 
-    func end(_ session: HTTPSession) {
+    func end(_ session: ServerSession) {
         state.withLock { _ = $0.sessions.removeValue(forKey: session.id) }
         session.end()
     }

@@ -4,7 +4,7 @@ import RPCKit
 import Synchronization
 
 /// A session of the legacy era: one conversation over many HTTP requests.
-final class HTTPSession: Sendable {
+final class ServerSession: Sendable {
     private struct State {
         /// The HTTP requests that are being answered.
         var open = 0

@@ -8,7 +8,7 @@ import Testing
 @testable import MCPKit
 
 @Suite("Our server over HTTP", .timeLimit(.minutes(2)))
-struct HTTPServerTests {
+struct HTTPServingTests {
     private func with(
         _ service: EverythingService = EverythingService(), limits: MCPHTTPServer.Limits = MCPHTTPServer.Limits(),
         _ body: @escaping @Sendable (Int, MCPHTTPServer) async throws -> Void
