@@ -25,7 +25,8 @@ enum BuiltInFeatures {
         [
             // Sorted; `make feature NAME=Weather` adds an entry.
             BuiltInFeature(
-                trait: "Auth", provides: "SecretStore", "TrustStore", "Authenticator", "DataStore", "ServerList"
+                trait: "Auth", provides: "SecretStore", "TrustStore", "Authenticator", "DataStore", "ServerList",
+                "ResourceSignIn"
             ) {
                 #if Auth
                     AuthFeature.self
@@ -39,7 +40,8 @@ enum BuiltInFeatures {
                 #endif
             }.described("Talk to models, with tools and a history", commands: "chat", "ask"),
             BuiltInFeature(
-                trait: "Gateway", provides: "DataStore", "ModelProvider", "ServerList", "GrantHolders", "RuleKeeper"
+                trait: "Gateway", provides: "DataStore", "ModelProvider", "ServerList", "GrantHolders", "RuleKeeper",
+                "AgentServer", "ProjectCatalog"
             ) {
                 #if Gateway
                     GatewayFeature.self
