@@ -308,7 +308,8 @@ extension ProductTests {
     ]
 
     private static let writing = [
-        "auth.secret.lock", "chat.delete", "chat.fork", "chat.import", "chat.rename", "chat.rerun", "chat.restore",
+        "auth.secret.lock", "chat.delete", "chat.fork", "chat.import", "chat.picture", "chat.rename", "chat.rerun",
+        "chat.restore",
         "chat.retry", "chat.send", "chat.use", "config.edit", "data.backup", "data.compact", "file.write",
         "gateway.stop", "http.request",
         "run.start", "runs.cancel", "runs.prune", "shell.run",
