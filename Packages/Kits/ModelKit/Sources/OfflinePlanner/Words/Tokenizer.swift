@@ -32,13 +32,16 @@ struct Tokenizer {
             if character.isNewline {
                 tokens.append(Token(.mark, "\n"))
                 place += 1
-            } else if character.isWhitespace {
+            } else if character.isWhitespace || startsMention {
                 place += 1
             } else if !takeFence(), !takeQuoted(character), !takeJSON(character) {
                 takeWord()
             }
         }
     }
+
+    /// Whether this is the mark of a file that was attached by its name, which is the word after it.
+    private var startsMention: Bool { text[place] == "@" && place + 1 < text.count && !text[place + 1].isWhitespace }
 
     /// A block from ```` ``` ```` to ```` ``` ````, without the language after the first.
     private mutating func takeFence() -> Bool {

@@ -86,6 +86,16 @@ struct GrammarTests {
             ])
     }
 
+    @Test("A file that was attached by its name is named without its mark; an address stays whole")
+    func mentions() {
+        let tokens = Tokenizer.tokens(of: "read @a.txt and @\"b c\" for me@example.com @")
+        #expect(
+            tokens == [
+                Token(.word, "read"), Token(.word, "a.txt"), Token(.word, "and"), Token(.quoted, "b c"),
+                Token(.word, "for"), Token(.word, "me@example.com"), Token(.word, "@"),
+            ])
+    }
+
     @Test("A long message full of unclosed marks is read in time", .timeLimit(.minutes(5)))
     func openings() {
         let text =
