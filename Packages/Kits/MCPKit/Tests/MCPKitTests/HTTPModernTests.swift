@@ -112,7 +112,10 @@ struct HTTPModernTests {
             try await service.news.wait(beyond: seen)
             client.close()
             try await service.wait { $0.cancelled == 1 }
-            while http.owner.count > 0 { await Task.yield() }
+            while http.owner.count > 0 {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
         }
     }
 
@@ -173,7 +176,10 @@ struct HTTPModernTests {
             #expect(told[0]["method"] == "notifications/tools/list_changed")
             #expect(told[0]["params"]?["_meta"]?["io.modelcontextprotocol/subscriptionId"] == 5)
             client.close()
-            while service.changes.count > 0 { await Task.yield() }
+            while service.changes.count > 0 {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
         }
     }
 }

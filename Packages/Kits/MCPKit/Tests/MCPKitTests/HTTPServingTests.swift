@@ -251,7 +251,10 @@ struct HTTPServingTests {
             try await modern.send(RawHTTP.modern(port, "tools/call", .modern(["name": "wait"])))
             let asked = try await RawHTTP.askModern(port, "tools/call", .modern(["name": "choose"]))
             #expect(try asked.json["result"]?["resultType"] == "input_required")
-            while http(service) < 2 { await Task.yield() }
+            while http(service) < 2 {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
         }
         #expect(service.cancelled == 2 && service.finished == 1)
     }

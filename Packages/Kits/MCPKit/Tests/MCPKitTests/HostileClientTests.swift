@@ -250,14 +250,20 @@ struct HostileClientTests {
             #expect(
                 first["params"]?["notifications"]
                     == ["toolsListChanged": true, "resourceSubscriptions": ["counter://value"]])
-            while service.changes.count < 2 { await Task.yield() }
+            while service.changes.count < 2 {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
             service.changes.announce(.prompts)
             service.changes.announce(.resource("secret://value"))
             service.changes.announce(.resource("counter://value"))
             let told = try await client.line()
             #expect(told["method"] == "notifications/resources/updated" && told["params"]?["_meta"]?[key] == "s")
             try await client.send(nil, "notifications/cancelled", ["requestId": "s"])
-            while service.changes.count > 1 { await Task.yield() }
+            while service.changes.count > 1 {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
             service.changes.announce(.tools)
             #expect(try await client.ask(2, "server/discover", .modern())["id"] == 2)
         }

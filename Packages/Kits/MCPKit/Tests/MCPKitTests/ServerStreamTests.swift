@@ -59,7 +59,10 @@ struct ServerStreamTests {
         for _ in 0..<2 { stream.append(Self.notice(1)) }
         #expect(stream.goesOn(after: 4) && !stream.goesOn(after: 5))
         let reader = Task { try await Self.numbers(stream) }
-        while stream.written < 4 { await Task.yield() }
+        while stream.written < 4 {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
         // It was read, so that this is another change.
         stream.append(Self.change("a"))
         stream.finish()
@@ -72,7 +75,10 @@ struct ServerStreamTests {
         let reader = Task { try await Self.numbers(stream) }
         for number in 1...50 {
             stream.append(Self.notice(number))
-            while stream.written < number { await Task.yield() }
+            while stream.written < number {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
         }
         stream.append(Self.answer)
         stream.finish()
@@ -86,7 +92,10 @@ struct ServerStreamTests {
         let stream = ServerStream(keeping: 500)
         stream.append(Self.notice(1))
         let first = Task { try await Self.numbers(stream) }
-        while stream.written < 1 { await Task.yield() }
+        while stream.written < 1 {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
         let second = Task { try await Self.numbers(stream) }
         #expect(try await first.value == [1])
         second.cancel()
