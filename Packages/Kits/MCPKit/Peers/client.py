@@ -35,9 +35,9 @@ async def note(kind, value):
         news.notify_all()
 
 
-async def until(kind, value):
+async def until(kind, value, limit=20):
     async with news:
-        await asyncio.wait_for(news.wait_for(lambda: value in seen[kind]), 20)
+        await asyncio.wait_for(news.wait_for(lambda: value in seen[kind]), limit)
 
 
 def reply(params):
@@ -222,8 +222,15 @@ async def modern_sdk():
         out["region"] = result(await client.call_tool("region", {"region": "süd"}))[0]
         if MODE == "legacy":
             await client.set_logging_level("info")
-        await client.call_tool("shout", {"text": "loud"})
-        await until("logs", ["warning", "shouter", "loud"])
+        # On a busy machine this SDK was seen to pass on nothing of what came together with the answer.
+        for attempt in range(3):
+            await client.call_tool("shout", {"text": "loud"})
+            try:
+                await until("logs", ["warning", "shouter", "loud"], 10)
+                break
+            except asyncio.TimeoutError:
+                if attempt == 2:
+                    raise
         with anyio.move_on_after(0.3):
             await client.call_tool("wait", {})
         out["resources"] = [str(one.uri) for one in (await client.list_resources()).resources]
