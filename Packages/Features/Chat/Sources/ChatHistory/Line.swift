@@ -5,10 +5,13 @@ enum Line {
     /// The title of a conversation before the user names it.
     static func title(_ text: String) -> String { cut(text, 40) }
 
-    /// The title of a conversation from its first message.
+    /// The title of a conversation from its first message: the beginning of the first text in it, since attached text files
+    /// follow as texts too.
     static func title(of message: Message) -> String {
-        let title = title(message.text)
-        guard title.isEmpty else { return title }
+        for case .text(let text) in message.parts {
+            let title = title(text)
+            if !title.isEmpty { return title }
+        }
         for case .attachment(let attachment) in message.parts { return Line.title(attachment.name) }
         return ""
     }

@@ -5,7 +5,7 @@ import JSON
 import Registry
 import TurnLoop
 
-/// `martlet chat picture`: shows a picture that was sent in a conversation, where pictures can be shown, or saves it.
+/// `martlet chat picture`: shows a picture of a conversation, which was sent or given by a tool, where pictures can be shown, or saves it.
 struct PictureAction {
     let services: ChatServices
 
@@ -35,7 +35,8 @@ struct PictureAction {
             let saving = "'martlet chat picture \(conversation.id.tag)\(which) --save FILE' saves it"
             try await context.emit(
                 Picture.kind.event(Picture(found.name, found.mediaType, found.bytes, saving: saving)))
-            return "\(PlainText.escape(found.name)), \(PlainText.escape(found.mediaType)), \(size); \(saving)"
+            // The command first: a narrow shell cuts the line.
+            return "\(saving): \(PlainText.escape(found.name)), \(PlainText.escape(found.mediaType)), \(size)"
         }
         .streaming([Picture.kind.declaration])
         .example("martlet chat picture 7f3q --save plan.png", "Save the newest picture of a conversation")
@@ -46,9 +47,15 @@ struct PictureAction {
 }
 
 extension Message {
-    /// The pictures that are attached to it.
+    /// The pictures that are attached to it, or that tools gave.
     var pictures: [Attachment] {
-        parts.compactMap { if case .attachment(let file) = $0, file.isImage { file } else { nil } }
+        parts.flatMap { part -> [Attachment] in
+            switch part {
+            case .attachment(let file): file.isImage ? [file] : []
+            case .result(let result): result.images
+            default: []
+            }
+        }
     }
 }
 
@@ -61,7 +68,7 @@ struct PictureFailure: Failure {
     var exit: ExitCode { .usage }
     var message: String {
         count == 0
-            ? "no picture was sent in this conversation; --file attaches one to a message"
+            ? "there is no picture in this conversation; --file attaches one to a message"
             : "there is no picture \(number) in this conversation, which has \(count)"
     }
 }

@@ -43,6 +43,22 @@ struct PictureTests {
         }
     }
 
+    @Test("Pictures that tools gave count too, other files and texts do not")
+    func found() {
+        let (sent, given) = (
+            Attachment(name: "a.png", mediaType: "image/png", bytes: [1]),
+            Attachment(name: "image", mediaType: "image/png", bytes: [2])
+        )
+        let sound = Attachment(name: "audio", mediaType: "audio/wav", bytes: [3])
+        let message = Message(
+            .tool,
+            [
+                .attachment(sent), .attachment(sound), .text("b"),
+                .result(ToolResult(call: "1", parts: [.text("c"), .media(sound), .media(given)])),
+            ])
+        #expect(message.pictures == [sent, given])
+    }
+
     @Test("It is saved to a file instead, and what is not there is told")
     func saved() async throws {
         try await withPictures { desk, id, bare in
