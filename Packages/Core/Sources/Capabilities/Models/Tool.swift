@@ -144,6 +144,10 @@ public protocol ToolSource: AnyObject, Sendable {
     /// Whether its tools belong to this program, and not to a server that somebody else runs. Models know the tools of
     /// others by the name of their source too, so that none can take the name of another.
     var isBuiltIn: Bool { get }
+    /// Who set it up; never `all`.
+    var scope: AgentToolScope { get }
+    /// The version of what is behind it, as far as that is known now.
+    var version: String? { get }
     /// The tools that are available now.
     func tools() async throws -> [ToolDescription]
     /// What a call would reach, determined before approval. Throws if the call cannot work.
@@ -163,6 +167,12 @@ public protocol ToolSource: AnyObject, Sendable {
 extension ToolSource {
     /// Sources are part of the program unless they say otherwise.
     public var isBuiltIn: Bool { true }
+
+    /// What is part of the program belongs to its person.
+    public var scope: AgentToolScope { .user }
+
+    /// Most sources have no version of their own.
+    public var version: String? { nil }
 
     /// Most sources know no more about a call than it contains.
     public func reach(of call: ToolCall) async throws -> ToolReach { ToolReach() }
@@ -186,6 +196,8 @@ public struct ToolReach: Sendable, Hashable {
     public var command: Command?
     /// The changes as a unified diff, to show when asking for approval.
     public var diff: String?
+    /// Why earlier approvals do not count, such as that the tool has changed since; nil if they do.
+    public var renewal: String?
     /// Changes if anything involved changes: a file that a link leads to, or the content to be replaced. Comparable
     /// only within one process.
     public var state: Int
@@ -207,7 +219,7 @@ public struct ToolReach: Sendable, Hashable {
         }
     }
 
-    /// By default it reaches nothing. `onlyWritesPaths` is set afterwards.
+    /// By default it reaches nothing, and earlier approvals count. `onlyWritesPaths` and `renewal` are set afterwards.
     public init(paths: [AbsolutePath] = [], command: Command? = nil, diff: String? = nil, state: Int = 0) {
         self.paths = paths
         self.command = command

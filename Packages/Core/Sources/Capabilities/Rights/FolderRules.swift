@@ -1,7 +1,7 @@
 public import JSON
 
-/// What the person has agreed to for folders in which models work: how far models may go without asking, and rules
-/// about their tools. The host provides it, and all features share the same record.
+/// What the person has agreed to for folders in which models work: how far models may go without asking, rules about
+/// their tools, and servers of tools that come with the folder. The host provides it, and all features share the same record.
 ///
 /// A record belongs to one folder, by its canonical path, device and inode. A folder that replaces another gets none of
 /// the permissions of the old one, but what was denied stays denied.
@@ -24,19 +24,25 @@ public struct FolderRecord: Sendable, Hashable {
     public var mode: ToolMode?
     /// Rules about tools, in the form of the code that evaluates them. They may have been written by an older version.
     public var rules: [JSON]
+    /// The servers that come with the folder and may be started or asked, each by a digest of everything that the person
+    /// saw of it.
+    public var servers: Set<String>
     /// Whether decisions were made for another folder that was at this path before.
     public let isReplaced: Bool
 
     /// By default nothing is decided for the folder.
-    public init(path: String, mode: ToolMode? = nil, rules: [JSON] = [], isReplaced: Bool = false) {
+    public init(
+        path: String, mode: ToolMode? = nil, rules: [JSON] = [], servers: Set<String> = [], isReplaced: Bool = false
+    ) {
         self.path = path
         self.mode = mode
         self.rules = rules
+        self.servers = servers
         self.isReplaced = isReplaced
     }
 
     /// Whether nothing is decided, so that there is nothing to store.
-    public var isEmpty: Bool { mode == nil && rules.isEmpty }
+    public var isEmpty: Bool { mode == nil && rules.isEmpty && servers.isEmpty }
 }
 
 /// Stores rules about what models may do without asking. All keepers together list every rule, wherever it is stored,

@@ -184,6 +184,7 @@ public struct Grant: Sendable, Hashable {
         case .ask?: return .ask(rule: "one of your rules asks first")
         case .allow?, nil: break
         }
+        if let renewal = use.reach.renewal { return .ask(rule: renewal) }
         let isOwn = use.ruling == .allow || use.isWithinMode
         var isPermitted = false
         for layer in layers {

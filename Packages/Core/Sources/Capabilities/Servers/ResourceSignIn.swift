@@ -16,6 +16,11 @@ public protocol ResourceSignIn: AnyObject, Sendable {
     func answer(
         _ challenge: ResourceChallenge, to refused: RequestHead, for resource: ResourceAddress
     ) async throws -> Bool
+
+    /// Removes the credential for the resource from this machine.
+    ///
+    /// - Returns: whether there was one.
+    func forget(_ resource: ResourceAddress) async throws -> Bool
 }
 
 /// The address of a resource, as it was configured.

@@ -22,6 +22,10 @@ struct VaultResources: ResourceStore {
         try await services.secrets.store(credential, named: name(resource))
     }
 
+    func remove(for resource: ResourceAddress) async throws {
+        try await services.secrets.remove(named: name(resource))
+    }
+
     func learn(_ token: Secret) { services.redactor.learn(token) }
 
     func mark() throws -> SessionMark? { try services.vaultMark() }
@@ -74,4 +78,6 @@ final class ResourceAuthenticator: ResourceSignIn {
     ) async throws -> Bool {
         try await services.resources.answer(challenge, to: refused, for: resource)
     }
+
+    func forget(_ resource: ResourceAddress) async throws -> Bool { try await services.resources.forget(resource) }
 }

@@ -138,6 +138,16 @@ public final class ResourceSessions: ResourceSignIn {
         try await keeper(for: resource).adopt(credential.session)
     }
 
+    public func forget(_ resource: ResourceAddress) async throws -> Bool {
+        let wasThere = try await store.credential(for: resource) != nil
+        if wasThere {
+            try await store.exclusively(for: resource) { [store] in try await store.remove(for: resource) }
+        }
+        // What it holds must not be used again, also if another process has removed the credential.
+        await state.withLock { $0.keepers.removeValue(forKey: resource) }?.close()
+        return wasThere
+    }
+
     private static func token(of request: RequestHead) -> Secret? {
         let value = request.headers.last { $0.name.lowercased() == "authorization" }?.value
         return value?.withText { $0.hasPrefix("Bearer ") ? Secret(String($0.dropFirst("Bearer ".count))) : nil }
@@ -150,6 +160,8 @@ public protocol ResourceStore: Sendable {
     func credential(for resource: ResourceAddress) async throws -> Secret?
     /// Replaces the stored credential.
     func store(_ credential: Secret, for resource: ResourceAddress) async throws
+    /// Removes the stored credential.
+    func remove(for resource: ResourceAddress) async throws
     /// Is told every token within a credential, to keep it out of logs.
     func learn(_ token: Secret)
     /// A mark that changes whenever a stored credential may have changed; nil when only reading finds out. It returns at

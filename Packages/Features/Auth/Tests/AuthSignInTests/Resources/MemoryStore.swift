@@ -17,6 +17,7 @@ final class MemoryStore: ResourceStore {
     func store(_ credential: Secret, for resource: ResourceAddress) async throws {
         kept.withLock { $0[resource] = credential }
     }
+    func remove(for resource: ResourceAddress) async throws { kept.withLock { $0[resource] = nil } }
     func learn(_ token: Secret) { learnt.withLock { $0 += 1 } }
     func mark() throws -> SessionMark? { nil }
     func exclusively<Result: Sendable>(

@@ -72,6 +72,10 @@ struct ResourceSessionsTests {
                 let more = ResourceChallenge(.moreScopes, metadata: challenge.metadata, scopes: ["more"])
                 #expect(try await sessions.answer(more, to: renewed, for: resource))
                 #expect(asked.withLock { $0.last }?.contains("scope=use%20more") == true)
+                // What is forgotten is sent no more, and is gone for others too.
+                #expect(try await sessions.forget(resource))
+                #expect(try await Self.ask(sessions, resource, client).0.status == .unauthorized)
+                #expect(try await !others.forget(resource) && store.credential(for: resource) == nil)
                 await sessions.close()
                 await others.close()
             }

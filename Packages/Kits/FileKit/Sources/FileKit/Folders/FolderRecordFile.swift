@@ -2,7 +2,7 @@ public import Capabilities
 import JSON
 
 /// Stores the user's permissions for folders in one file: `{"/home/me/web": {"device": 2, "inode": 7, "mode":
-/// "workspace", "rules": […]}}`.
+/// "workspace", "rules": […], "servers": […]}}`.
 ///
 /// It is in this package, not in the host, so that tests of features use the same file.
 public final class FolderRecordFile: FolderRules, RuleKeeper {
@@ -48,7 +48,7 @@ public final class FolderRecordFile: FolderRules, RuleKeeper {
         try Files.writeAtomically(bytes, to: path, mode: 0o600)
         // After an error the lock is released when it goes out of scope.
         lock.release()
-        return FolderRecord(path: record.path, mode: record.mode, rules: record.rules)
+        return FolderRecord(path: record.path, mode: record.mode, rules: record.rules, servers: record.servers)
     }
 
     // MARK: Among the rules that are listed
@@ -120,10 +120,11 @@ private struct Entry {
     let inode: UInt64
     let mode: ToolMode?
     let rules: [JSON]
+    let servers: Set<String>
 
     init(_ record: FolderRecord, seenAs identity: Identity) {
         (path, device, inode) = (record.path, identity.device, identity.inode)
-        (mode, rules) = (record.mode, record.rules)
+        (mode, rules, servers) = (record.mode, record.rules, record.servers)
     }
 
     /// Nil when the entry is not valid, or has a part that could not be obeyed.
@@ -145,6 +146,9 @@ private struct Entry {
         } else {
             rules = []
         }
+        let agreed = json["servers"]?.unlessNull ?? []
+        guard let servers = agreed.array?.map(\.string), !servers.contains(nil) else { return nil }
+        self.servers = Set(servers.compactMap(\.self))
     }
 
     /// File system numbers are unsigned 64-bit, and JSON numbers here are signed.
@@ -154,16 +158,17 @@ private struct Entry {
         ]
         object["mode"] = mode?.json
         if !rules.isEmpty { object["rules"] = .array(rules) }
+        if !servers.isEmpty { object["servers"] = .array(servers.sorted().map { .string($0) }) }
         return .object(object)
     }
 
-    /// The part of the record that applies to the current folder. For a replaced folder, the mode and the rules that
-    /// allow something are dropped.
+    /// The part of the record that applies to the current folder. For a replaced folder, the mode, the servers and the
+    /// rules that allow something are dropped.
     func record(seenAs identity: Identity) -> FolderRecord {
         let isSame = (device, inode) == (identity.device, identity.inode)
         return FolderRecord(
             path: path, mode: isSame ? mode : nil,
-            rules: isSame ? rules : rules.filter { $0["verdict"] != "allow" },
+            rules: isSame ? rules : rules.filter { $0["verdict"] != "allow" }, servers: isSame ? servers : [],
             isReplaced: !isSame)
     }
 }

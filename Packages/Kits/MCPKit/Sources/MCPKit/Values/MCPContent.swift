@@ -36,6 +36,9 @@ public struct MCPResult: Sendable, Hashable {
             parts, structured: json["structuredContent"]?.unlessNull, isError: json["isError"]?.bool ?? false)
     }
 
+    /// The parts as the newest revision writes them, for programs.
+    public var content: [JSON] { parts.map { $0.mcp(.newest) } }
+
     func json(_ version: MCPVersion) -> JSON {
         var members: JSONObject = ["content": .array(parts.map { $0.mcp(version) })]
         if version >= .june2025 {

@@ -74,6 +74,11 @@ public struct MCPTool: Sendable, Hashable {
             tasks: tasks)
     }
 
+    /// Reads a tool that was kept as it was listed; nil if it is none.
+    public init?(listed json: JSON) {
+        do throws(MCPMalformed) { try self.init(json) } catch { return nil }
+    }
+
     /// The tool as it is listed. Two tools with the same text here look the same to a model.
     public var json: JSON {
         var members: JSONObject = ["name": .string(name)]

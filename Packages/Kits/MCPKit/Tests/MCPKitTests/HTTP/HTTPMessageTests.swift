@@ -157,6 +157,8 @@ struct HTTPMessageTests {
             request.headers.append(("Authorization", Secret("Bearer \(token)")))
         }
 
+        func forget(_ resource: ResourceAddress) async throws -> Bool { false }
+
         func answer(
             _ challenge: ResourceChallenge, to refused: RequestHead, for resource: ResourceAddress
         ) async throws -> Bool {
