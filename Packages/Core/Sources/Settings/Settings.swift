@@ -103,6 +103,11 @@ public struct FeatureSettings: Sendable {
         }
     }
 
+    /// What each place that sets it gives the setting, the weakest first. See `Settings.layers(of:)`.
+    public func layers<Value>(of setting: Setting<Value>) -> [Settings.Entry] {
+        settings.layers(of: prefix + setting.declaration.key)
+    }
+
     /// The server of the profile in use.
     public var server: String? { settings.server }
     /// The profile in use.

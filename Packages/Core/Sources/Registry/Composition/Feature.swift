@@ -142,6 +142,9 @@ public struct Manifest: Sendable {
     public let namespaces: [String]
     /// The summaries of its command groups, by their words joined by dots, if the feature's summary does not fit.
     public let groups: [String: String]
+    /// The actions that get words of a command line as they are, options too, by their ids: how many words each takes before
+    /// that. Such words belong to something else, such as a tool of a server.
+    public let verbatim: [String: Int]
     /// The environment variables that it reads besides those of settings, and what each is for. Some hold secrets.
     public let variables: [String: String]
 
@@ -149,7 +152,7 @@ public struct Manifest: Sendable {
     public init(
         id: String, summary: String, version: String, provides: [Provision] = [], needs: [Need] = [],
         settings: [SettingDeclaration] = [], namespaces: [String]? = nil,
-        groups: [String: String] = [:], variables: [String: String] = [:]
+        groups: [String: String] = [:], verbatim: [String: Int] = [:], variables: [String: String] = [:]
     ) {
         self.id = id
         self.summary = summary
@@ -159,6 +162,7 @@ public struct Manifest: Sendable {
         self.settings = settings
         self.namespaces = namespaces ?? [id]
         self.groups = groups
+        self.verbatim = verbatim
         self.variables = variables
     }
 }

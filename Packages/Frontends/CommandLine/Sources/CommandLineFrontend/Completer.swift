@@ -34,7 +34,9 @@ struct Completer {
         }
         if !before.contains("--"), let values = attached(current, shared, [:]) { return values }
         // Common options may stand anywhere and do not affect which command is meant.
-        let words = CommonOptions.take(from: before, settings: SettingOption.all(host)).words
+        let verbatim = VerbatimWords(host.composition.features.map(\.manifest))
+        let taken = CommonOptions.take(from: before + [""], settings: SettingOption.all(host), verbatim: verbatim)
+        let words = Array(taken.words.dropLast())
         if let screen = ScreenCommand(words, registry) {
             return arguments(screen.action, screen.rest, current)
         }

@@ -57,11 +57,13 @@ struct CommonOptions: Sendable {
 
     /// Removes the common options from the words, wherever they stand before `--`.
     ///
-    /// - Parameter settings: the options that set a setting.
+    /// - Parameters:
+    ///   - settings: the options that set a setting.
+    ///   - verbatim: the commands that get all words as they are after some words of their own.
     /// - Returns: the options, the remaining words including `--`, and all problems. The options apply even if there
     ///   are problems, because they determine how the failure is printed.
     static func take(
-        from words: [String], settings: [SettingOption] = []
+        from words: [String], settings: [SettingOption] = [], verbatim: VerbatimWords = VerbatimWords([])
     ) -> (options: CommonOptions, words: [String], failure: ArgumentsFailure?) {
         var options = CommonOptions()
         var rest: [String] = []
@@ -79,6 +81,10 @@ struct CommonOptions: Sendable {
                     for letter in letters { options.setFlag(letter.name, []) }
                 } else {
                     rest.append(word)
+                    if index < words.count, words[index] != "--", verbatim.begin(after: rest) {
+                        rest += ["--"] + words[index...]
+                        break
+                    }
                 }
                 continue
             }
