@@ -65,7 +65,7 @@ public struct TurnLoop: Sendable {
     ///
     /// - Throws: only what `emit` throws.
     public func run(again call: ToolCall, emit: @escaping Emit) async throws -> ToolResult {
-        let toolBox = await ToolBox.open(sources, limit: limits.callTime, clock: clock)
+        let toolBox = await ToolBox.open(sources, limits, clock: clock)
         let calls = CallRun(loop: self, toolBox: toolBox, policy: policy, sink: EventSink(emit: emit))
         var call = call
         call.isDone = false
@@ -86,6 +86,10 @@ public struct TurnLimits: Sendable, Hashable {
     public var callTime: Duration = .seconds(30)
     /// How many bytes of one result the model receives.
     public var resultBytes = 50_000
+    /// How many tools of servers are described to the model; of more, it gets a tool that finds them.
+    public var describedTools = 60
+    /// How many tokens the descriptions of tools of servers may have; above, it gets a tool that finds them.
+    public var describedTokens = 15_000
 
     /// The default limits.
     public init() {}

@@ -9,6 +9,7 @@ final class TurnRun {
     private let sink: EventSink
 
     private var history: [Message]
+    private var conversation: ConversationTools?
     private var outcome = TurnOutcome()
     private var estimate = TokenEstimate()
     private var lastNotice: ContextNotice?
@@ -28,7 +29,8 @@ final class TurnRun {
     }
 
     func run() async throws -> TurnOutcome {
-        let toolBox = await ToolBox.open(loop.sources, limit: loop.limits.callTime, clock: loop.clock)
+        let toolBox = await ToolBox.open(loop.sources, loop.limits, clock: loop.clock, history: history)
+        conversation = toolBox.conversation
         try await deliver(toolBox.notices.map(TurnEvent.notice))
         let calls = CallRun(loop: loop, toolBox: toolBox, policy: loop.policy, sink: sink)
         repeat {
@@ -105,7 +107,8 @@ extension TurnRun {
     private func fitted(_ tools: [ToolDescription]) async throws -> ChatRequest {
         var request = request
         request.tools = tools
-        request.messages = ResultTrim.trimmed(HistoryRepair.repaired(history), to: loop.limits.resultBytes)
+        request.messages = ResultTrim.trimmed(
+            HistoryRepair.repaired(history), to: loop.limits.resultBytes, canRead: conversation != nil)
         guard let budget = loop.budget else { return request }
         let fitted = try await budget.fit(request, after: outcome.cut, estimate: estimate)
         outcome.cut = fitted.cut
@@ -138,6 +141,7 @@ extension TurnRun {
 extension TurnRun {
     private func keep(_ message: TurnMessage) async throws {
         history.append(message.message)
+        conversation?.note(message.message)
         outcome.messages.append(message)
         try await deliver([.message(message)])
     }

@@ -21,7 +21,7 @@ struct Approver: Sendable {
         // A server derives its own rules from the answer.
         let prompt = ApprovalPrompt(
             request.call, of: request.tool, from: request.source, request.effect, reach: request.reach,
-            remembering: isServer ? request.tool : request.remembers, lasting)
+            hints: request.hints, remembering: isServer ? request.tool : request.remembers, lasting)
         context.notice(prompt.notice)
         return try await prompt.answer(from: context.interaction)
     }

@@ -9,26 +9,32 @@ public struct ApprovalRequest: Sendable, Hashable {
     public var tool: String
     /// The name of the source that offers the tool.
     public var source: String
+    /// Whether the source belongs to this program, and not to a server of somebody else.
+    public var isBuiltIn: Bool
     /// What the call does to data.
     public var effect: Effect
     /// Whether it sends data to other machines or costs something.
     public var sends: Bool
     /// The summary of the tool.
     public var summary: String
+    /// What the server of the tool says of its effects, which only labels a question.
+    public var hints: [String]
     /// What the call would reach, as far as its source knows.
     public var reach: ToolReach
 
     /// - Parameter reach: empty if the source knows no more about the call than it contains.
     public init(
-        call: ToolCall, tool: String, source: String, effect: Effect, sends: Bool = false, summary: String,
-        reach: ToolReach = ToolReach()
+        call: ToolCall, tool: String, source: String, isBuiltIn: Bool = true, effect: Effect, sends: Bool = false,
+        summary: String, hints: [String] = [], reach: ToolReach = ToolReach()
     ) {
         self.call = call
         self.tool = tool
         self.source = source
+        self.isBuiltIn = isBuiltIn
         self.effect = effect
         self.sends = sends
         self.summary = summary
+        self.hints = hints
         self.reach = reach
     }
 
@@ -137,14 +143,19 @@ public struct ApprovalPrompt: Sendable {
     /// - Parameters:
     ///   - tool: the source's own name for the tool.
     ///   - source: the name of the source; nil if there is only one.
+    ///   - hints: what the server of the tool says of its effects.
     ///   - remembered: what a lasting answer would be about; nil if none is possible.
     ///   - lasting: the possible scopes of a lasting answer, with their words.
     public init(
         _ call: ToolCall, of tool: String, from source: String? = nil, _ effect: Effect, reach: ToolReach,
-        remembering remembered: String?, _ lasting: [(scope: ApprovalScope, words: String)]
+        hints: [String] = [], remembering remembered: String?, _ lasting: [(scope: ApprovalScope, words: String)]
     ) {
         let name = PlainText.escape(tool)
-        notice = "The model wants to use \(name):\n\(reach.preview(of: call))"
+        let said = source.flatMap { source in
+            hints.isEmpty ? nil : "(\(PlainText.escape(source)) \(PlainText.escape(hints.joined(separator: ", "))))"
+        }
+        notice = (["The model wants to use \(name):", reach.preview(of: call)] + (said.map { [$0] } ?? []))
+            .joined(separator: "\n")
         let origin = source.map { " from \(PlainText.escape($0))" } ?? ""
         question = "Allow \(name) (\(effect.rawValue))\(origin)?"
         let offered = remembered == nil ? [] : lasting
@@ -170,6 +181,7 @@ extension ToolReach {
     public func preview(of call: ToolCall) -> String {
         var lines = [diff.map(CallText.shown) ?? call.preview]
         if let caution = command?.caution { lines.append("(\(PlainText.escape(caution)))") }
+        if let renewal { lines.append(PlainText.escapeLines(renewal)) }
         return lines.joined(separator: "\n")
     }
 }

@@ -14,7 +14,8 @@ public struct ApprovalRule: InputValue, OutputValue, Hashable {
     public var verdict: ApprovalVerdict
     /// A pattern for tools, by the name that their source uses.
     public var tool: String
-    /// A pattern for sources; any when nil.
+    /// A pattern for sources. Nil is any for a denial or a question; a rule that allows then covers only the tools of
+    /// this program.
     public var source: String?
     /// Patterns for input values, by JSON pointer. All of them must match.
     public var arguments: [String: String]
@@ -36,7 +37,9 @@ public struct ApprovalRule: InputValue, OutputValue, Hashable {
     public static let schema = Schema.record([
         .init("verdict", "What happens to matching calls", ApprovalVerdict.schema),
         .init("tool", "Pattern for the tool's name; any if absent", .optional(.string)),
-        .init("source", "Pattern for the tool's source; any if absent", .optional(.string)),
+        .init(
+            "source", "Pattern for the tool's source; if absent any, and for allow those of this program",
+            .optional(.string)),
         .init(
             "arguments", "Patterns for input values, by JSON pointer", .optional(.map(.string)),
             keywords: ["propertyNames": ["pattern": "^(/|$)"]]),
@@ -114,6 +117,9 @@ extension ApprovalRule {
     /// - Parameter words: the command to match, if there are several; nil for the whole call.
     func fit(_ request: ApprovalRequest, _ words: [String]? = nil, in places: PathGlob.Places) -> CommandFit {
         guard matches(tool, request.tool), source.map({ matches($0, request.source) }) != false else { return .no }
+        // What was approved before is not what it is now. And a name that servers choose themselves is allowed only by a rule
+        // that names the server.
+        if verdict == .allow, request.reach.renewal != nil || source == nil && !request.isBuiltIn { return .no }
         // Outside of a sandbox, rules allow no command.
         if verdict == .allow, request.reach.command?.isSandboxed == false { return .no }
         return arguments.map { pointer, pattern in fit(request, words, at: pointer, pattern, places) }.min() ?? .yes

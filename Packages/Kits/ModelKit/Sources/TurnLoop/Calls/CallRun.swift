@@ -131,8 +131,8 @@ extension CallRun {
         entries[index].update.diff = reach.diff
         let request = ApprovalRequest(
             call: entries[index].update.call, tool: tool.description.name, source: tool.source.name,
-            effect: tool.description.effect, sends: tool.description.sends, summary: tool.description.summary,
-            reach: reach)
+            isBuiltIn: tool.source.isBuiltIn, effect: tool.description.effect, sends: tool.description.sends,
+            summary: tool.description.summary, hints: tool.description.hints, reach: reach)
         let ruling = policy.ruling(for: request)
         let use = request.use(in: policy.mode, ruling: ruling?.verdict)
         let by = ruling.map { ApprovalDecision.Origin.rule($0.rule) } ?? .effect

@@ -9,19 +9,30 @@ struct ToolBox: Sendable {
         let description: ToolDescription
         /// The name for the model.
         let name: String
+
+        /// The description with that name.
+        var sent: ToolDescription {
+            var description = description
+            description.name = name
+            return description
+        }
     }
 
     private(set) var notices: [String] = []
     private var tools: [Tool] = []
     private var places: [String: Int] = [:]
+    /// The tools about the conversation; nil if there are no others.
+    private(set) var conversation: ConversationTools?
 
-    /// The description for the model.
+    /// The descriptions for the model. They change when it has found tools, and when there is a long result to read.
     var descriptions: [ToolDescription] {
-        tools.map { tool in
-            var description = tool.description
-            description.name = tool.name
-            return description
-        }
+        tools.filter(isOffered).map(\.sent)
+    }
+
+    private func isOffered(_ tool: Tool) -> Bool {
+        guard let conversation else { return true }
+        return tool.source === conversation
+            ? conversation.offers(tool.description.name) : !conversation.hides(tool.name)
     }
 
     func tool(named name: String) -> Tool? { places[name].map { tools[$0] } }
@@ -34,10 +45,14 @@ struct ToolBox: Sendable {
             : "there is no tool \(wanted)\(Suggestion.text(for: name, among: names))"
     }
 
-    /// Asks all sources in parallel. Sources that do not answer are named in a notice, and the others are used.
+    /// Asks all sources in parallel. Sources that do not answer are named in a notice, and the others are used. If servers
+    /// have more tools than a model should be told of, it gets a tool that finds them.
+    ///
+    /// - Parameter history: the messages so far, whose tools and long results stay available.
     static func open(
-        _ sources: [any ToolSource], limit: Duration, clock: any Clock<Duration>
+        _ sources: [any ToolSource], _ limits: TurnLimits, clock: any Clock<Duration>, history: [Message] = []
     ) async -> ToolBox {
+        let limit = limits.callTime
         let answers = await withTaskGroup(of: (Int, TimedOutcome<[ToolDescription]>).self) { group in
             for (index, source) in sources.enumerated() {
                 group.addTask { (index, await bounded(by: limit, on: clock) { try await source.tools() }) }
@@ -57,7 +72,22 @@ struct ToolBox: Sendable {
             case .stopped?, nil: break
             }
         }
+        if !box.tools.isEmpty { await box.addConversation(limits, history) }
         return box
+    }
+
+    private mutating func addConversation(_ limits: TurnLimits, _ history: [Message]) async {
+        let own = ConversationTools(resultBytes: limits.resultBytes)
+        let ofServers = tools.filter { !$0.source.isBuiltIn }.map(\.sent)
+        if ofServers.count > limits.describedTools
+            || TokenEstimate().tokens(of: ofServers) > limits.describedTokens
+        {
+            own.shelve(ofServers)
+        }
+        for message in history { own.note(message) }
+        conversation = own
+        // They are constants, which cannot fail.
+        for tool in (try? await own.tools()) ?? [] { add(tool, of: own) }
     }
 
     /// A tool of a server has a name that depends on nothing else. Of the others, the first tool with a name keeps it, and

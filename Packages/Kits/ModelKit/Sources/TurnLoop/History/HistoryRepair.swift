@@ -110,7 +110,8 @@ enum CallIdentity {
 
 /// Shortens tool results for the model. The conversation keeps them whole.
 enum ResultTrim {
-    static func trimmed(_ messages: [Message], to limit: Int) -> [Message] {
+    /// - Parameter canRead: whether the model has the tool that reads the rest.
+    static func trimmed(_ messages: [Message], to limit: Int, canRead: Bool = false) -> [Message] {
         messages.map { message in
             guard message.role == .tool else { return message }
             var message = message
@@ -119,7 +120,8 @@ enum ResultTrim {
                     continue
                 }
                 let images = result.images.map(ToolPart.media)
-                result.parts = [.text(trimmed(result.content, to: limit))] + images
+                result.parts =
+                    [.text(trimmed(result.content, to: limit, reading: canRead ? result.call : nil))] + images
                 message.parts[index] = .result(result)
             }
             return message
@@ -128,7 +130,9 @@ enum ResultTrim {
 
     /// The beginning and the end, which usually has the error or the summary, with a note between them. The same text
     /// is always cut at the same places, so that a provider's cache stays valid.
-    static func trimmed(_ text: String, to limit: Int) -> String {
+    ///
+    /// - Parameter call: the call by which a tool reads the rest.
+    static func trimmed(_ text: String, to limit: Int, reading call: String? = nil) -> String {
         let count = text.utf8.count
         guard count > limit else { return text }
         let head = text.utf8.index(text.startIndex, offsetBy: max(0, limit) / 4 * 3)
@@ -137,13 +141,15 @@ enum ResultTrim {
         let first = text[..<head.roundedDown(in: text)]
         let last = text[tail.roundedUp(in: text)...]
         let missing = count - first.utf8.count - last.utf8.count
-        let note = "[… \(missing) of \(count) bytes are left out here; ask for a part of it to see them …]"
+        let tool = ToolDescription.sentName(ConversationTools.read)
+        let way = call.map { "\(tool) with the call \($0) reads them" } ?? "ask for a part of it to see them"
+        let note = "[… \(missing) of \(count) bytes are left out here; \(way) …]"
         return "\(first)\n\(note)\n\(last)"
     }
 }
 
 extension String.Index {
-    fileprivate func roundedDown(in text: String) -> String.Index {
+    func roundedDown(in text: String) -> String.Index {
         var index = self
         while index > text.startIndex, index.samePosition(in: text.unicodeScalars) == nil {
             index = text.utf8.index(before: index)
@@ -151,7 +157,7 @@ extension String.Index {
         return index
     }
 
-    fileprivate func roundedUp(in text: String) -> String.Index {
+    func roundedUp(in text: String) -> String.Index {
         var index = self
         while index < text.endIndex, index.samePosition(in: text.unicodeScalars) == nil {
             index = text.utf8.index(after: index)

@@ -24,7 +24,7 @@ private final class ServerTools: ToolSource {
 @Suite("Names of tools for models")
 struct ToolNamesTests {
     private static func names(_ sources: [any ToolSource]) async -> [String] {
-        await ToolBox.open(sources, limit: .seconds(10), clock: ContinuousClock()).descriptions.map(\.name)
+        await ToolBox.open(sources, TurnLimits(), clock: ContinuousClock()).descriptions.map(\.name)
     }
 
     @Test("A server's tools have its name, whatever others there are and in whatever order")
