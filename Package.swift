@@ -7,6 +7,7 @@ let features: [String] = [
     "Auth",
     "Chat",
     "Gateway",
+    "MCP",
     "OfflineModel",
     "Runner",
 ]
@@ -15,6 +16,7 @@ let features: [String] = [
 let modules: [String: [String]] = [
     "Auth": ["AuthVault", "AuthTrust", "AuthSignIn", "Auth"], "Chat": ["ChatHistory", "ChatProviders", "Chat"],
     "Gateway": ["GatewayStore", "GatewayModels", "GatewayTurns", "GatewayAPI", "Gateway"],
+    "MCP": ["MCPServers", "MCP"],
     "Runner": ["Expressions", "Bundles", "Runs", "RunReports", "Runner"],
 ]
 

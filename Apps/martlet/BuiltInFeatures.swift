@@ -9,6 +9,9 @@ import Registry
 #if Gateway
     import Gateway
 #endif
+#if MCP
+    import MCP
+#endif
 #if OfflineModel
     import OfflineModel
 #endif
@@ -47,6 +50,11 @@ enum BuiltInFeatures {
                     GatewayFeature.self
                 #endif
             }.described("Serve models, tools and sessions to other programs"),
+            BuiltInFeature(trait: "MCP", provides: "ToolCatalog", "DataStore") {
+                #if MCP
+                    MCPFeature.self
+                #endif
+            }.described("Tools of MCP servers, for models and by hand"),
             BuiltInFeature(trait: "OfflineModel", provides: "BuiltInModel") {
                 #if OfflineModel
                     OfflineModelFeature.self

@@ -4,6 +4,7 @@ import Chat
 import CoreTesting
 import Gateway
 import HostKit
+import MCP
 import OfflineModel
 import Registry
 import Runner
@@ -28,7 +29,7 @@ enum Product {
                 BuiltInFeature(essential: CommandLineFeature.self), BuiltInFeature(essential: ScreenFeature.self),
                 BuiltInFeature(essential: TerminalFeature.self),
                 BuiltInFeature(AuthFeature.self), BuiltInFeature(ChatFeature.self), BuiltInFeature(GatewayFeature.self),
-                BuiltInFeature(OfflineModelFeature.self), BuiltInFeature(RunnerFeature.self),
+                BuiltInFeature(MCPFeature.self), BuiltInFeature(OfflineModelFeature.self), BuiltInFeature(RunnerFeature.self),
                 BuiltInFeature(ShellFeature.self),
             ], environment: environment)
     }

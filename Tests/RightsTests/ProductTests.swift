@@ -8,6 +8,7 @@ import Gateway
 import HTTPTesting
 import HostKit
 import JSON
+import MCP
 import OfflineModel
 import Registry
 import Runner
@@ -281,7 +282,8 @@ extension ProductTests {
                 name: "martlet", version: "1.0",
                 features: [
                     BuiltInFeature(AuthFeature.self), BuiltInFeature(ChatFeature.self),
-                    BuiltInFeature(GatewayFeature.self), BuiltInFeature(OfflineModelFeature.self),
+                    BuiltInFeature(GatewayFeature.self), BuiltInFeature(MCPFeature.self),
+                    BuiltInFeature(OfflineModelFeature.self),
                     BuiltInFeature(RunnerFeature.self),
                 ],
                 environment: ["HOME": folder, "MARTLET_HOME": "\(folder)/home", "PATH": "/usr/bin:/bin"])

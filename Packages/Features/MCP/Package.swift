@@ -1,0 +1,52 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "MCP",
+    products: [.library(name: "MCP", targets: ["MCP", "MCPServers"])],
+    dependencies: [
+        .package(path: "../../Core"), .package(path: "../../Kits/Cryptography"), .package(path: "../../Kits/FileKit"),
+        .package(path: "../../Kits/HTTPKit"), .package(path: "../../Kits/MCPKit"),
+        .package(path: "../../Kits/ProcessKit"), .package(path: "../../Kits/RPCKit"),
+        .package(path: "../../Kits/SchemaKit"), .package(path: "../../Kits/StorageKit"),
+        .package(path: "../../Frontends/Host"),
+    ],
+    targets: [
+        .target(
+            name: "MCPServers",
+            dependencies: [
+                .product(name: "Core", package: "Core"), .product(name: "Cryptography", package: "Cryptography"),
+                .product(name: "FileKit", package: "FileKit"), .product(name: "HTTPKit", package: "HTTPKit"),
+                .product(name: "MCPKit", package: "MCPKit"), .product(name: "ProcessKit", package: "ProcessKit"),
+                .product(name: "RPCKit", package: "RPCKit"), .product(name: "StorageKit", package: "StorageKit"),
+            ]),
+        .target(
+            name: "MCP",
+            dependencies: [
+                "MCPServers", .product(name: "Core", package: "Core"), .product(name: "FileKit", package: "FileKit"),
+                .product(name: "HTTPKit", package: "HTTPKit"), .product(name: "MCPKit", package: "MCPKit"),
+                .product(name: "RPCKit", package: "RPCKit"), .product(name: "SchemaKit", package: "SchemaKit"),
+                .product(name: "StorageKit", package: "StorageKit"),
+            ]),
+        .testTarget(
+            name: "MCPServersTests",
+            dependencies: [
+                "MCPServers", .product(name: "Core", package: "Core"), .product(name: "CoreTesting", package: "Core"),
+                .product(name: "FileKit", package: "FileKit"), .product(name: "MCPKit", package: "MCPKit"),
+            ]),
+        .testTarget(
+            name: "MCPTests",
+            dependencies: [
+                "MCP", "MCPServers", .product(name: "Core", package: "Core"),
+                .product(name: "CoreTesting", package: "Core"), .product(name: "TestTraits", package: "Core"),
+                .product(name: "FileKit", package: "FileKit"), .product(name: "MCPKit", package: "MCPKit"),
+                .product(name: "HostKit", package: "Host"), .product(name: "HostTesting", package: "Host"),
+            ]),
+    ])
+
+for target in package.targets where target.type != .system && target.type != .plugin {
+    target.swiftSettings = [
+        .swiftLanguageMode(.v6), .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"), .strictMemorySafety(), .treatAllWarnings(as: .error),
+    ]
+}

@@ -1,0 +1,115 @@
+import Capabilities
+import JSON
+import MCPKit
+import MCPServers
+import Registry
+
+/// Calls a tool by hand.
+struct CallAction {
+    let services: MCPServices
+
+    init(_ services: MCPServices) {
+        self.services = services
+    }
+
+    var all: [Action] { [call] }
+
+    private static let text = EventKind<String>(
+        "output", "Text of the result, or of a sign of progress", [Field("text", "Text to append") { $0 }], text: "text"
+    )
+
+    private var call: Action {
+        Action(
+            "mcp.call", "Call a tool of an MCP server", .writes,
+            .argument("server", "Name of the server", completion: ServerCompletion.names(services)),
+            .argument("tool", "Name of the tool", completion: ServerCompletion.tools(services)),
+            .argument(
+                "arguments", "Options of the tool, as its schema names them, or one JSON object", as: [String].self,
+                completion: ServerCompletion.arguments(services)),
+            .piped("input", "The arguments as a JSON object")
+        ) { [services] context, name, toolName, words, input in
+            let live = try await services.usable(name, asking: context.interaction, telling: context.notice)
+            // A person who types the name has decided; others need a rule or a permission.
+            if !context.caller.isPerson {
+                let use = ToolUse(toolName, of: name, .writes, sends: true, mode: nil)
+                try context.caller.grant.check(.tool(use))
+            }
+            context.progress("starting \(PlainText.escape(name))")
+            let tools = try await services.tools(of: live, as: context.caller)
+            guard let tool = tools.first(where: { $0.name == toolName }) else {
+                throw ServerError(
+                    .unknownTool,
+                    "the MCP server \(name) has no tool \(PlainText.escape(toolName).quotedForMessage)\(Suggestion.text(for: toolName, among: tools.map(\.name))); 'martlet mcp tools \(name)' lists them"
+                )
+            }
+            let reader = ToolWords(tool)
+            if ToolWords.wantHelp(words) {
+                try await context.emit(Self.text.event(reader.help))
+                return CallOutcome(server: name, tool: tool.name, result: MCPResult(reader.help), duration: .zero)
+            }
+            var arguments =
+                try words.isEmpty && input?.isEmpty == false ? ToolWords.object(input ?? "") : reader.arguments(words)
+            arguments = try await reader.complete(arguments, asking: context.interaction)
+            try reader.check(arguments)
+            let stopwatch = Stopwatch(context.host.clock)
+            context.progress("calling \(PlainText.escape(tool.name))")
+            let result = try await context.interruptible { [arguments] in
+                try await live.use(as: context.caller) { client in
+                    try await client.call(tool.name, arguments) { progress in
+                        context.progress(
+                            progress.message.map { PlainText.escape($0, limit: 200) }
+                                ?? "calling \(PlainText.escape(tool.name))",
+                            completed: Int(exactly: progress.value.rounded()),
+                            of: progress.total.flatMap { Int(exactly: $0.rounded()) })
+                    }
+                }
+            }
+            for notice in live.takeNotices() { context.notice(notice) }
+            let outcome = CallOutcome(server: name, tool: tool.name, result: result, duration: stopwatch.time())
+            try await context.emit(Self.text.event(context.host.redactor.redact(outcome.shown)))
+            return outcome
+        }
+        .sending()
+        .streaming([Self.text.declaration])
+        .details(
+            "Every word after the tool's name belongs to the tool; common options such as --json stand before it. Lists "
+                + "take an option several times, objects take JSON. On a terminal you are asked for what is missing. If the "
+                + "tool says that it failed, the exit code is 5. A bundle must list the tool in permissions.tools, as "
+                + "server/tool."
+        )
+        .example(
+            "martlet mcp call git git_log --repo_path . --max_count 5", "With options, as the tool's schema names them"
+        )
+        .example("martlet mcp call git git_log '{\"repo_path\": \".\"}'", "With one JSON object")
+        .example("martlet mcp call git git_log --help", "What the tool takes")
+        .question("mcp.call.NAME", "A required argument of the tool that was not given")
+        .question("mcp.agree.SERVER", "Whether to start a server that comes with the project: true or false")
+    }
+}
+
+/// What a call gave back.
+struct CallOutcome: Record {
+    let server: String
+    let tool: String
+    let result: MCPResult
+    let duration: Duration
+
+    var exit: ExitCode { result.isError ? .toolFailed : .done }
+
+    /// The result for a person, by kind.
+    var shown: String {
+        var text = result.parts.map { PlainText.escapeLines($0.text) }.joined(separator: "\n")
+        if result.parts.isEmpty, let structured = result.structured { text = structured.text(.pretty) }
+        return text.isEmpty || text.hasSuffix("\n") ? text : text + "\n"
+    }
+
+    static let fields: [Field<CallOutcome>] = [
+        Field("server", "The server") { $0.server },
+        Field("tool", "The tool", .name) { $0.tool },
+        Field("is_error", "Whether the tool says that it failed") { $0.result.isError },
+        Field("text", "The result as text", .detail) { $0.result.parts.map(\.text).joined(separator: "\n") },
+        Field("structured", "The result for programs, if the tool gives one") { $0.result.structured },
+        Field("content", "Each part of the result, as the server sent it", .detail) { $0.result.content },
+        Field("duration", "How long it took") { $0.duration },
+    ]
+}

@@ -1,0 +1,185 @@
+import Capabilities
+import FileKit
+import HTTPClient
+import JSON
+import MCPKit
+import MCPServers
+import ProcessKit
+import Registry
+import Settings
+import StorageKit
+import Synchronization
+
+/// What the parts of the feature share. Creating it opens nothing.
+final class MCPServices: Sendable {
+    let settings: MCPSettings
+    let surroundings: Surroundings
+    let records: ToolRecords
+    /// The servers that run, also across changed settings.
+    let pool: ServerPool
+    /// What the settings files, variables and options say of servers, the weakest first. Most commands never read it.
+    private let layers: [Settings.Entry]
+    private let whole: WholeRegistry
+    private let http = Mutex<HTTPClient?>(nil)
+    /// What the person was told already.
+    private let told = Mutex(Set<String>())
+
+    init(_ settings: FeatureSettings, _ surroundings: Surroundings, whole: WholeRegistry, pool: ServerPool) {
+        self.settings = MCPSettings(reading: settings)
+        self.surroundings = surroundings
+        self.whole = whole
+        self.pool = pool
+        layers = settings.layers(of: MCPSettings.servers)
+        records = ToolRecords("\(surroundings.locations.data)/mcp.db") { $0.tell(ActionContext.current?.notice) }
+    }
+
+    func close() async {
+        await pool.close()
+        await http.withLock { $0.take() }?.close()
+        await records.close()
+    }
+
+    var registry: Registry? { whole.registry }
+
+    // MARK: Where
+
+    /// The folder of the project: that of its settings, or else the current one.
+    var projectFolder: String {
+        folder(surroundings.locations.project.map(Self.project) ?? surroundings.locations.current)
+    }
+
+    private static func project(_ file: String) -> String {
+        AbsolutePath(AbsolutePath(file).folder.text).folder.text
+    }
+
+    /// A folder as records know it. One that cannot be read is reported when something in it is opened.
+    func folder(_ path: String) -> String {
+        do throws(FileError) { return try Files.canonical(path) } catch { return path }
+    }
+
+    /// The servers that are set up for a folder.
+    ///
+    /// - Parameter isProject: whether those that come with the folder are among them.
+    func directory(_ folder: String, isProject: Bool = true) -> ServerDirectory {
+        let entries = layers.map { layer in
+            let origin: ConfiguredServer.Origin =
+                if case .project(let file) = layer.origin { .project(file: file) } else { .own(layer.origin.words) }
+            // What does not fit was reported when the settings were read, and is not among the layers.
+            let entries = try? ServerEntries(json: layer.value)
+            return (origin: origin, entries: entries ?? [:])
+        }
+        let own = entries.filter { if case .own = $0.origin { true } else { isProject } }
+        return ServerDirectory(own, folder: folder, readsProject: isProject && settings.readsProject)
+    }
+
+    // MARK: Servers
+
+    /// What servers get of the program.
+    func serverSurroundings() -> ServerSurroundings {
+        ServerSurroundings(
+            environment: surroundings.environment, launcher: Launcher(), http: { [self] in client() },
+            secrets: registry?.optional((any SecretStore).self), redactor: surroundings.redactor,
+            signIn: registry?.optional((any ResourceSignIn).self), identity: Self.identity, limits: settings.limits)
+    }
+
+    static let identity = MCPIdentity(name: "martlet", title: "Martlet", version: MCPFeature.manifest.version)
+
+    private func client() -> HTTPClient {
+        http.withLock { http in
+            if let http { return http }
+            var configuration = HTTPClient.Configuration()
+            if let trust = registry?.optional((any TrustStore).self) { configuration.trust = TrustDomain(trust) }
+            // The person's certificate is for their own servers, not for any server of tools.
+            (configuration.trust.identity, configuration.trust.identities) = (nil, [:])
+            configuration.proxies = ProxySettings(environment: surroundings.environment)
+            configuration.feature = "mcp"
+            configuration.now = surroundings.now
+            let made = HTTPClient(configuration)
+            http = made
+            return made
+        }
+    }
+
+    func log(of server: ConfiguredServer) -> ServerLog {
+        ServerLog(
+            "\(surroundings.locations.state)/mcp/\(server.name).log", redactor: surroundings.redactor,
+            now: surroundings.now)
+    }
+
+    /// The server as it runs in this process, or will when it is needed.
+    func live(_ server: ConfiguredServer) -> LiveServer {
+        let sampler = settings.samplingModel.map { model in
+            ModelSampler(model: model, whole: whole).sample
+        }
+        return pool.server(server, in: serverSurroundings(), log: log(of: server), sampler: sampler)
+    }
+
+    /// Checks that the person has agreed to the server, or asks now.
+    func agree(
+        to server: ConfiguredServer, asking interaction: any Interaction, telling tell: (String) -> Void
+    ) async throws {
+        guard !server.isOwn else { return }
+        guard let rules = registry?.optional((any FolderRules).self) else {
+            throw ServerError(.notAgreed, "there is no record of what you agreed to, so no server of a project is used")
+        }
+        let agreement = try ServerAgreement(server)
+        if try agreement.isGiven(in: rules) { return }
+        try await agreement.ask(interaction, keeping: rules, telling: tell)
+        // One that runs may have been started from other files.
+        await pool.end(server)
+    }
+
+    /// Throws unless the server is set up, on and agreed to.
+    func usable(
+        _ name: String, asking interaction: any Interaction, telling tell: (String) -> Void
+    ) async throws -> LiveServer {
+        let server = try directory(projectFolder).server(named: name)
+        guard server.entry.isEnabled else {
+            throw ServerError(
+                .off, "the MCP server \(name) is switched off; 'martlet mcp enable \(name)' switches it on")
+        }
+        try await agree(to: server, asking: interaction, telling: tell)
+        return live(server)
+    }
+
+    // MARK: Tools
+
+    /// The key of a server in the records: its name for the person's own, and for others the project's folder too.
+    func key(_ server: ConfiguredServer) -> String { server.isOwn ? server.name : "\(server.name)@\(server.folder)" }
+
+    /// The tools of a server that runs, which are remembered for when it does not.
+    func tools(of live: LiveServer, as caller: Caller) async throws -> [MCPTool] {
+        let tools = try await live.tools(as: caller)
+        let key = key(live.server)
+        let listed = tools.map { (name: $0.name, listed: $0.json) }
+        if try await records.tools(of: key) != listed.map(\.listed) {
+            try await records.learn(listed, of: key, at: surroundings.now())
+        }
+        return tools
+    }
+
+    /// The tools as they were listed last; nil if they never were.
+    func knownTools(of server: ConfiguredServer) async throws -> [MCPTool]? {
+        try await records.tools(of: key(server))?.compactMap(MCPTool.init(listed:))
+    }
+
+    /// The same for a person who is typing.
+    func knownToolsNow(of server: ConfiguredServer) -> [MCPTool] {
+        records.toolsNow(of: key(server)).compactMap(MCPTool.init(listed:))
+    }
+
+    // MARK: Choices
+
+    /// What is chosen for a folder and a conversation, the narrowest scope first.
+    func choice(folder: String, conversation: String?) async throws -> ServerChoice {
+        var choice = try await records.choice(.user, "") ?? ServerChoice()
+        if let own = try await records.choice(.project, folder) { choice = own.over(choice) }
+        if let conversation, let own = try await records.choice(.session, conversation) { choice = own.over(choice) }
+        return choice
+    }
+
+    /// Tells something the first time.
+    func tellOnce(_ text: String, _ tell: (String) -> Void) {
+        if told.withLock({ $0.insert(text).inserted }) { tell(text) }
+    }
+}

@@ -1,0 +1,188 @@
+import Capabilities
+import JSON
+import MCPKit
+import MCPServers
+import Registry
+import SchemaKit
+import Synchronization
+
+/// The tools of one server, for models. Every call is asked about, whatever the server says of its tools, until the person
+/// makes a rule; and a tool that is not any more what was approved is asked about again.
+final class ServerTools: ToolSource {
+    private let live: LiveServer
+    private let services: MCPServices
+    private let choice: ServerChoice
+    private let waits: Bool
+    private let tell: @Sendable (String) -> Void
+    private let schemas = Mutex([JSON: JSONSchema]())
+
+    init(
+        _ live: LiveServer, _ services: MCPServices, _ choice: ServerChoice, waits: Bool,
+        tell: @escaping @Sendable (String) -> Void
+    ) {
+        self.live = live
+        self.services = services
+        self.choice = choice
+        self.waits = waits
+        self.tell = tell
+    }
+
+    var name: String { live.server.name }
+    var isBuiltIn: Bool { false }
+    var scope: AgentToolScope { live.server.isOwn ? .user : .project }
+    var version: String? { live.info?.identity.version }
+    var isRequired: Bool { live.server.entry.isRequired }
+
+    /// Whether its tools are known, so that it need not run for a model to know them.
+    var isKnown: Bool {
+        get async throws { try await services.knownTools(of: live.server) != nil }
+    }
+
+    func start() { live.start() }
+
+    private var caller: Caller { Caller.current ?? .person(HeadlessInteraction()) }
+
+    // MARK: What there is
+
+    func tools() async throws -> [ToolDescription] {
+        defer { tellNotices() }
+        let listed: [MCPTool]
+        if live.status == .ok {
+            listed = try await services.tools(of: live, as: caller)
+        } else if let known = try await services.knownTools(of: live.server), !isRequired {
+            listed = known
+        } else if waits {
+            listed = try await services.tools(of: live, as: caller)
+        } else {
+            live.start()
+            let problem = live.failure.map { AnyFailure($0).message }
+            services.tellOnce(
+                problem ?? "the MCP server \(name) is starting; its tools are there with the next message", tell)
+            return []
+        }
+        return offered(listed).map { tool in
+            var description = ToolDescription(
+                name: tool.name, title: tool.title,
+                summary: ToolText.visible(tool.summary ?? tool.title ?? tool.name),
+                input: tool.input, output: tool.output, effect: .writes, sends: true, hints: tool.hints.words)
+            // The client of the server watches the time: a call with signs of progress may take longer than others.
+            description.limit = services.settings.limits.longestCall + .seconds(5)
+            return description
+        }
+    }
+
+    private func offered(_ tools: [MCPTool]) -> [MCPTool] {
+        tools.filter { tool in
+            live.server.entry.tools?.contains(tool.name) != false && choice.uses(tool: tool.name, of: name)
+        }
+    }
+
+    /// The tool as it is now.
+    private func tool(_ wanted: String) async throws -> MCPTool {
+        let tools = offered(try await services.tools(of: live, as: caller))
+        guard let tool = tools.first(where: { $0.name == wanted }) else {
+            throw ServerError(
+                .unknownTool,
+                "the MCP server \(name) has no tool \(PlainText.escape(wanted).quotedForMessage) any more\(Suggestion.text(for: wanted, among: tools.map(\.name)))"
+            )
+        }
+        return tool
+    }
+
+    // MARK: Before a call
+
+    func reach(of call: ToolCall) async throws -> ToolReach {
+        defer { tellNotices() }
+        let tool = try await tool(call.name)
+        try check(call.input, of: tool)
+        var reach = ToolReach(state: tool.json.hashValue)
+        let now = ToolText.approved(tool)
+        var reasons: [String] = []
+        if let before = try await services.records.approved(tool.name, of: services.key(live.server)),
+            let change = ToolText.change(from: before, to: now)
+        {
+            reasons.append("this tool is not what you approved before:\n\(change)")
+        } else if try await services.records.approved(tool.name, of: services.key(live.server)) == nil {
+            reasons += ToolText.warnings(tool, of: name, among: ["bash.run", "read_file", "write_file", "edit_file"])
+        }
+        if !reasons.isEmpty { reach.renewal = reasons.joined(separator: "\n") }
+        return reach
+    }
+
+    /// Arguments that do not fit are told to the model, and not asked about.
+    private func check(_ input: JSON, of tool: MCPTool) throws {
+        let schema: JSONSchema
+        if let known = schemas.withLock({ $0[tool.input] }) {
+            schema = known
+        } else {
+            do throws(SchemaError) { schema = try JSONSchema(tool.input) } catch {
+                // The server knows what it means.
+                return
+            }
+            schemas.withLock { $0[tool.input] = schema }
+        }
+        let verdict = schema.check(input)
+        guard verdict.outcome == .invalid else { return }
+        throw ServerError(
+            .badArguments,
+            "the arguments do not fit \(PlainText.escape(tool.name)): \(PlainText.escape(verdict.sentences.joined(separator: "; "), limit: 1_500))"
+        )
+    }
+
+    // MARK: Calls
+
+    func run(_ call: ToolCall) async throws -> ToolResult {
+        try await run(call, reaching: reach(of: call)) { _ in }
+    }
+
+    func run(
+        _ call: ToolCall, reaching agreed: ToolReach, telling tell: @escaping @Sendable (String) async -> Void
+    ) async throws -> ToolResult {
+        defer { tellNotices() }
+        let tool = try await tool(call.name)
+        guard tool.json.hashValue == agreed.state else { throw ToolReachChanged() }
+        let key = services.key(live.server)
+        let now = ToolText.approved(tool)
+        if try await services.records.approved(tool.name, of: key) != now {
+            try await services.records.approve(tool.name, now, of: key, at: services.surroundings.now())
+        }
+        // What nobody has read yet is replaced by what comes next.
+        let (steps, step) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(100))
+        return try await withThrowingTaskGroup(of: ToolResult?.self) { group in
+            group.addTask {
+                for await line in steps { await tell(line) }
+                return nil
+            }
+            group.addTask { [live, caller] in
+                defer { step.finish() }
+                let result = try await live.use(as: caller) { client in
+                    try await client.call(tool.name, call.input.object ?? [:]) { progress in
+                        if let message = progress.message { step.yield("\(PlainText.escape(message, limit: 500))\n") }
+                    }
+                }
+                return ToolResult(
+                    call: call.id, parts: result.parts, structured: result.structured, isError: result.isError)
+            }
+            var found: ToolResult?
+            while let next = try await group.next() { found = next ?? found }
+            guard let found else { throw CancellationError() }
+            return found
+        }
+    }
+
+    private func tellNotices() {
+        for notice in live.takeNotices() { tell(notice) }
+    }
+}
+
+extension MCPTool.Hints {
+    /// What the server says, in words for a label.
+    var words: [String] {
+        [
+            readsOnly == true ? "says that it only reads" : nil,
+            destroys == true ? "says that it may destroy something" : nil,
+            isIdempotent == true ? "says that it can be repeated" : nil,
+            reachesOut == true ? "says that it reaches other systems" : nil,
+        ].compactMap(\.self)
+    }
+}

@@ -1,0 +1,111 @@
+import Capabilities
+import JSON
+import Settings
+
+/// A server as it is set up for a folder: its name, what the settings say, and who says it.
+public struct ConfiguredServer: Sendable, Hashable {
+    /// Who says it.
+    public enum Origin: Sendable, Hashable {
+        /// The person or the administrator of the machine: a settings file, a variable or an option.
+        case own(String)
+        /// Something that comes with the project: its settings, or a file that other programs read.
+        case project(file: String)
+    }
+
+    /// The name that the person knows it by, which no other server of the folder has.
+    public let name: String
+    /// What the settings say.
+    public let entry: ServerEntry
+    /// Who says it.
+    public let origin: Origin
+    /// The folder of the project, where its program starts.
+    public let folder: String
+
+    /// A server of a folder.
+    public init(name: String, entry: ServerEntry, origin: Origin, folder: String) {
+        self.name = name
+        self.entry = entry
+        self.origin = origin
+        self.folder = folder
+    }
+
+    /// Whether the person set it up, so that nobody need agree to it.
+    public var isOwn: Bool { if case .own = origin { true } else { false } }
+
+    /// Who says it, in words.
+    public var place: String {
+        switch origin {
+        case .own(let words): words
+        case .project(let file): file
+        }
+    }
+
+    /// What is started or asked, in one line.
+    public var target: String {
+        switch entry.way {
+        case .program(let command, let arguments): ([command] + arguments).map(Self.quoted).joined(separator: " ")
+        case .address(let url): url
+        }
+    }
+
+    /// A word as a shell would need it.
+    static func quoted(_ word: String) -> String {
+        let isPlain =
+            !word.isEmpty
+            && word.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                default: "-_./:=@%+,".utf8.contains(byte)
+                }
+            }
+        return isPlain
+            ? word : "'\(word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#))'"
+    }
+}
+
+/// A use of a variable in an entry, with the field that it goes into.
+public struct VariableUse: Sendable, Hashable {
+    /// What is filled in, as it is written: `GITHUB_TOKEN`, or `secret:github`.
+    public let name: String
+    /// Where it goes, such as `headers.Authorization`.
+    public let field: String
+    /// Whether its value probably is a secret.
+    public let isSecret: Bool
+}
+
+extension ServerEntry {
+    /// Each text that may have variables, with the name of its field.
+    var templates: [(field: String, text: TextTemplate)] {
+        var found: [(String, TextTemplate)] = []
+        switch way {
+        case .program(let command, let arguments):
+            found.append(("command", TextTemplate(command)))
+            for (index, argument) in arguments.enumerated() { found.append(("args.\(index)", TextTemplate(argument))) }
+        case .address(let url): found.append(("url", TextTemplate(url)))
+        }
+        for (name, value) in environment.sorted(by: { $0.key < $1.key }) {
+            found.append(("env.\(name)", TextTemplate(value)))
+        }
+        for (name, value) in headers.sorted(by: { $0.key < $1.key }) {
+            found.append(("headers.\(name)", TextTemplate(value)))
+        }
+        if let folder { found.append(("cwd", TextTemplate(folder))) }
+        return found
+    }
+
+    /// The variables of the environment and the secrets that it wants, with the fields that they go into.
+    public var variables: [VariableUse] {
+        templates.flatMap { field, text in
+            text.variables.compactMap { variable in
+                switch variable.source {
+                case .environment:
+                    VariableUse(name: variable.name, field: field, isSecret: SecretNames.isSecret(variable.name))
+                case .secret: VariableUse(name: "secret:\(variable.name)", field: field, isSecret: true)
+                case .workspace, .home, .foreign: nil
+                }
+            }
+        }
+    }
+}

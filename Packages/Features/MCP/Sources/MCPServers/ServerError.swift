@@ -1,0 +1,63 @@
+public import Capabilities
+
+/// Why a command about MCP servers failed before, or instead of, asking a server.
+public struct ServerError: Failure, Hashable {
+    /// The stable reasons.
+    public enum Kind: String, Sendable {
+        /// No server has this name.
+        case unknownServer = "server-unknown"
+        /// A server has this name already.
+        case exists = "server-exists"
+        /// The server is switched off.
+        case off = "server-off"
+        /// The person has not agreed to the server.
+        case notAgreed = "server-not-agreed"
+        /// What the settings say of the server cannot be used.
+        case badEntry = "server-entry"
+        /// A variable that the server needs is not set.
+        case missingVariable = "variable-missing"
+        /// The server ends again and again.
+        case unstable = "server-unstable"
+        /// The server has no such tool, prompt or resource.
+        case unknownTool = "tool-unknown"
+        /// The arguments do not fit the tool.
+        case badArguments = "tool-arguments"
+        /// A file with servers cannot be read.
+        case badFile = "file"
+        /// The server cannot be signed in to.
+        case noSignIn = "sign-in"
+    }
+
+    /// The reason.
+    public let kind: Kind
+    public let message: String
+
+    /// A failure with a sentence that says what to do next.
+    public init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
+
+    public var code: String { "mcp.\(kind.rawValue)" }
+
+    public var exit: ExitCode {
+        switch kind {
+        case .notAgreed: .unanswered
+        case .unstable: .unreachable
+        case .noSignIn: .denied
+        case .unknownServer, .exists, .off, .badEntry, .missingVariable, .unknownTool, .badArguments, .badFile: .usage
+        }
+    }
+}
+
+extension ServerError {
+    static func unknown(_ name: String, among known: [String]) -> ServerError {
+        let hint = Suggestion.text(for: name, among: known)
+        let list =
+            known.isEmpty
+            ? "none is set up yet; 'martlet mcp add NAME COMMAND' adds one"
+            : "known: \(known.map { PlainText.escape($0) }.joined(separator: ", "))"
+        return ServerError(
+            .unknownServer, "there is no MCP server \(PlainText.escape(name).quotedForMessage)\(hint); \(list)")
+    }
+}

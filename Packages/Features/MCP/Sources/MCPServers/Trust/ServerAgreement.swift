@@ -1,0 +1,138 @@
+public import Capabilities
+import Cryptography
+import FileKit
+import JSON
+
+/// What the person must know of a server that comes with a project before it is started or asked, and the digest that
+/// remembers the yes. Whatever of it changes, it is asked again.
+public struct ServerAgreement: Sendable, Hashable {
+    /// The server.
+    public let server: ConfiguredServer
+    /// Stands for everything that is shown, and for the content of the project's files that it would run.
+    public let digest: String
+    /// The files of the project that it would run or read, with their digests.
+    let files: [(path: String, digest: String)]
+
+    /// No program of a project is larger.
+    private static let largestFile = 64 << 20
+
+    /// Reads the files of the project that the server names.
+    public init(_ server: ConfiguredServer) throws {
+        self.server = server
+        var files: [(path: String, digest: String)] = []
+        for word in Self.words(of: server.entry) {
+            guard let path = Self.file(word, beneath: server.folder), !files.contains(where: { $0.path == path }) else {
+                continue
+            }
+            let bytes = try Files.read(path, limit: Self.largestFile)
+            files.append((path, Hexadecimal.encode(Digest.sha256(bytes))))
+        }
+        self.files = files
+        var seen: JSONObject = ["name": .string(server.name), "entry": server.entry.json]
+        for (path, digest) in files { seen["file:\(path)"] = .string(digest) }
+        digest = Hexadecimal.encode(Digest.sha256(Array(JSON.object(seen).text().utf8)))
+    }
+
+    /// The words that may name files: the program, its arguments, and values of options.
+    private static func words(of entry: ServerEntry) -> [String] {
+        guard case .program(let command, let arguments) = entry.way else { return [] }
+        return ([command] + arguments).flatMap { word in
+            let value = word.firstIndex(of: "=").map { String(word[word.index(after: $0)...]) }
+            return [word] + (value.map { [$0] } ?? [])
+        }
+    }
+
+    /// The canonical path if the word names a regular file beneath the folder.
+    private static func file(_ word: String, beneath folder: String) -> String? {
+        guard !word.isEmpty, !word.contains("\0") else { return nil }
+        do throws(FileError) {
+            let root = try Files.canonical(folder)
+            let path = try Files.canonical(AbsolutePath.joined(word, in: root))
+            guard AbsolutePath(path).lies(beneath: AbsolutePath(root)), try Files.info(path).kind == .regular else {
+                return nil
+            }
+            return path
+        } catch {
+            // A word that names no file is only a word.
+            return nil
+        }
+    }
+
+    public static func == (left: ServerAgreement, right: ServerAgreement) -> Bool {
+        left.server == right.server && left.digest == right.digest
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(digest) }
+}
+
+extension ServerAgreement {
+    /// What the person sees before the question.
+    public var lines: [String] {
+        let shown = { (text: String) in PlainText.escape(text, limit: 300) }
+        var lines = ["The MCP server \(shown(server.name)) comes with this project (\(shown(server.place))):"]
+        switch server.entry.way {
+        case .program:
+            lines.append("  it starts   \(shown(server.target))")
+            if !server.entry.environment.isEmpty {
+                lines.append(
+                    "  with        \(server.entry.environment.keys.sorted().map(shown).joined(separator: ", "))")
+            }
+            if let folder = server.entry.folder { lines.append("  in          \(shown(folder))") }
+        case .address(let url):
+            lines.append("  it asks     \(shown(url))")
+            if !server.entry.headers.isEmpty {
+                lines.append("  with        \(server.entry.headers.keys.sorted().map(shown).joined(separator: ", "))")
+            }
+        }
+        for (path, digest) in files { lines.append("  file        \(shown(path)) (\(digest.prefix(12)))") }
+        for use in server.entry.variables where !use.isSecret {
+            lines.append("  it gets     ${\(shown(use.name))} in \(shown(use.field))")
+        }
+        return lines
+    }
+
+    /// The secrets that it would get; each needs a yes of its own.
+    public var secrets: [VariableUse] { server.entry.variables.filter(\.isSecret) }
+
+    /// Whether the person has agreed to exactly this.
+    public func isGiven(in rules: any FolderRules) throws -> Bool {
+        try rules.record(of: server.folder).servers.contains(digest)
+    }
+
+    /// Asks the person, and remembers a yes with the folder.
+    ///
+    /// - Parameter tell: shows what the question is about.
+    /// - Throws: `ServerError` if the person says no or nobody is there.
+    public func ask(_ interaction: any Interaction, keeping rules: any FolderRules, telling tell: (String) -> Void)
+        async throws
+    {
+        let name = server.name
+        if interaction.canAsk { tell(lines.joined(separator: "\n")) }
+        do {
+            let verb = server.entry.isProgram ? "Start" : "Use"
+            guard try await interaction.confirm("mcp.agree.\(name)", "\(verb) this server, now and in the future?")
+            else {
+                throw refused("you did not agree to it")
+            }
+            for use in secrets {
+                let question =
+                    "Give it ${\(PlainText.escape(use.name))}, which looks like a secret, in \(PlainText.escape(use.field))?"
+                guard try await interaction.confirm("mcp.agree.\(name).\(use.name)", question) else {
+                    throw refused("you did not agree to give it \(PlainText.escape(use.name))")
+                }
+            }
+        } catch let error as InteractionError {
+            if error.isUnfit { throw error }
+            throw refused("it comes with the project, and nobody has agreed to it")
+        }
+        try await rules.change(server.folder) { [digest] in _ = $0.servers.insert(digest) }
+    }
+
+    private func refused(_ reason: String) -> ServerError {
+        let name = PlainText.escape(server.name)
+        return ServerError(
+            .notAgreed,
+            "the MCP server \(name.quotedForMessage) is not used: \(reason); on a terminal 'martlet mcp test \(name)' shows it and asks, and --answers can give the yes as 'mcp.agree.\(name)'"
+        )
+    }
+}
