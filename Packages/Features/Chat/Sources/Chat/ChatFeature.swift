@@ -19,7 +19,8 @@ public struct ChatFeature: Feature {
         ],
         needs: [
             .one((any SecretStore).self), .optional((any Authenticator).self), .optional((any TrustStore).self),
-            .all((any ToolSource).self), .all((any ModelProvider).self), .one((any FolderRules).self),
+            .all((any ToolSource).self), .all((any ToolCatalog).self), .all((any ModelProvider).self),
+            .one((any FolderRules).self),
             .all((any RuleKeeper).self),
         ],
         settings: ChatSettings.declarations,

@@ -163,11 +163,15 @@ extension ChatServer {
 }
 
 extension ChatServices {
-    /// The tools of all features, Martlet's own read-only actions, and the files of the current folder.
+    /// The tools of all features and servers, Martlet's own read-only actions, and the files of the current folder.
     func tools(
-        _ mode: ToolMode, _ policy: ApprovalPolicy, _ context: ActionContext
-    ) throws -> [any ToolSource] {
-        var sources = context.registry.all((any ToolSource).self) + [ActionTools(context: context)]
+        _ mode: ToolMode, _ policy: ApprovalPolicy, _ context: ActionContext, in conversation: ConversationID? = nil
+    ) async throws -> [any ToolSource] {
+        let place = ToolPlace(
+            folder: ToolFolder(context).path, conversation: conversation?.rawValue,
+            isLastTurn: !context.interaction.canAsk)
+        var sources = try await context.registry.toolSources(at: place, telling: context.notice)
+        sources.append(ActionTools(context: context))
         if case .deny(let rule, let mend) = context.caller.grant.decide(.path(ToolFolder(context).path, .tree)) {
             context.notice("the model has no tools for the files of this folder: \(rule); \(mend)")
         } else {

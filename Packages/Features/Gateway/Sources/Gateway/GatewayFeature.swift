@@ -21,7 +21,8 @@ public struct GatewayFeature: Feature {
         ],
         needs: [
             .one((any SecretStore).self), .optional((any TrustStore).self), .all((any ModelProvider).self),
-            .optional((any BuiltInModel).self), .all((any ToolSource).self), .one((any FolderRules).self),
+            .optional((any BuiltInModel).self), .all((any ToolSource).self), .all((any ToolCatalog).self),
+            .one((any FolderRules).self),
         ],
         settings: GatewaySettings.declarations,
         groups: [

@@ -69,7 +69,7 @@ extension GatewayServices {
                     (whole?.registry?.all((any ModelProvider).self) ?? []).filter { $0.id != EmbeddedGateway.id }
                 },
                 builtIn: whole?.registry?.optional((any BuiltInModel).self), settings: settings.turns(in: surroundings),
-                sources: { [whole] in whole?.registry?.all((any ToolSource).self) ?? [] },
+                sources: { [whole] in try await whole?.registry?.toolSources(at: $0, telling: $1) ?? [] },
                 claude: ClaudeCommand.find(
                     in: surroundings.environment, clock: surroundings.clock, now: surroundings.now),
                 clock: surroundings.clock, now: surroundings.now,

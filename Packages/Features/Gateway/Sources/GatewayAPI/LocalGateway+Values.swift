@@ -55,7 +55,8 @@ extension AgentToolServer {
     init(_ offer: ToolOffer) {
         self.init(
             id: offer.source, name: offer.source, status: offer.problem == nil ? "running" : "error",
-            problem: offer.problem, isEnabled: true, scope: .user, tools: offer.tools.count)
+            problem: offer.problem, isEnabled: true, scope: offer.scope, version: offer.version,
+            tools: offer.tools.count)
     }
 }
 

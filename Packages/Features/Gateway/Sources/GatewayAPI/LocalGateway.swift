@@ -182,9 +182,7 @@ public final class LocalGateway: AgentServer, ProjectCatalog {
 
     public func toolServers(_ scope: AgentToolScope, project: String?) async throws -> Offered<[AgentToolServer]> {
         try await asked("listToolServers", project.map { _ in .project }, project ?? "") { services in
-            let offers = try await services.turns.toolOffers(project: project)
-            // There are no sources with the scope project.
-            return scope == .project ? [] : offers.map(AgentToolServer.init)
+            try await services.turns.toolOffers(project: project, scope).map(AgentToolServer.init)
         }
     }
 

@@ -22,15 +22,21 @@ final class OfferedTools: ToolSource {
 
     var name: String { source.name }
     var isBuiltIn: Bool { source.isBuiltIn }
+    var scope: AgentToolScope { source.scope }
+    var version: String? { source.version }
 
     func tools() async throws -> [ToolDescription] {
-        try await source.tools().filter { tool in selected?.contains { Self.isTool(tool.name, called: $0) } ?? true }
+        try await source.tools().filter { tool in
+            selected?.contains { Self.isTool(tool.name, of: name, isBuiltIn, called: $0) } ?? true
+        }
     }
 
-    /// Whether `word` names a tool: by its own name, or as models know it, because most providers allow neither dots
-    /// nor long names.
-    static func isTool(_ tool: String, called word: String) -> Bool {
-        word == tool || word == ToolDescription.sentName(tool)
+    /// Whether `word` names a tool: by its own name, with its source before it, or as models know it, because most
+    /// providers allow neither dots nor long names.
+    static func isTool(_ tool: String, of source: String, _ isBuiltIn: Bool, called word: String) -> Bool {
+        if word == tool || word == "\(source)/\(tool)" { return true }
+        return word
+            == (isBuiltIn ? ToolDescription.sentName(tool) : ToolDescription.sentName(tool, ofServer: source))
     }
 
     func reach(of call: ToolCall) async throws -> ToolReach { try await source.reach(of: call) }
@@ -68,20 +74,28 @@ public struct ToolOffer: Sendable, Hashable {
     public let tools: [ToolDescription]
     /// Why its tools cannot be listed now.
     public let problem: String?
+    /// Whether its tools belong to this program, and not to a server.
+    public var isBuiltIn = true
+    /// Who set it up.
+    public var scope = AgentToolScope.user
+    /// The version of what is behind it, as far as that is known.
+    public var version: String?
 }
 
 extension Turns {
     /// The sources that can be selected, with their tools.
     ///
-    /// - Parameter project: The project whose folder the tools work in; nil for tools that need no folder.
-    public func toolOffers(project id: String? = nil) async throws -> [ToolOffer] {
+    /// - Parameters:
+    ///   - project: The project whose folder the tools work in; nil for tools that need no folder.
+    ///   - scope: Who set them up; `all` for all of them.
+    public func toolOffers(project id: String? = nil, _ scope: AgentToolScope = .all) async throws -> [ToolOffer] {
         var found: [any ToolSource] = []
         if let id {
             found = try await sources(in: project(id))
         } else {
             found = try await sources(in: nil)
         }
-        return await offers(of: found)
+        return await offers(of: found.filter { scope == .all || $0.scope == scope })
     }
 
     private func offers(of sources: [any ToolSource]) async -> [ToolOffer] {
@@ -108,12 +122,27 @@ extension Turns {
         let offers = await offers(of: sources)
         // A source that does not answer now may have any tool, so nothing can be refused.
         guard offers.allSatisfy({ $0.problem == nil }) else { return }
-        let known = offers.flatMap(\.tools).map(\.name)
-        guard let name = wanted.first(where: { name in !known.contains { OfferedTools.isTool($0, called: name) } })
-        else { return }
-        let list = known.isEmpty ? "no tools are available here" : "available are \(known.joined(separator: ", "))"
-        throw GatewayError(
-            .unknownTool, "there is no tool \(PlainText.escape(name).quoted); \(list)", param: "enabled_tools")
+        // Tools of sources that the selection leaves out cannot be meant.
+        let known = offers.filter { selection.servers?.contains($0.source) ?? true }.flatMap { offer in
+            offer.tools.map { (offer: offer, name: $0.name) }
+        }
+        for word in wanted {
+            let meant = known.filter {
+                OfferedTools.isTool($0.name, of: $0.offer.source, $0.offer.isBuiltIn, called: word)
+            }
+            if meant.count > 1, !meant.contains(where: { "\($0.offer.source)/\($0.name)" == word }) {
+                let names = meant.map { "\($0.offer.source)/\($0.name)" }.joined(separator: " and ")
+                throw GatewayError(
+                    .invalid,
+                    "the tool \(PlainText.escape(word).quoted) may be \(PlainText.escape(names)); name it with its source",
+                    param: "enabled_tools")
+            }
+            guard meant.isEmpty else { continue }
+            let names = known.map(\.name)
+            let list = names.isEmpty ? "no tools are available here" : "available are \(names.joined(separator: ", "))"
+            throw GatewayError(
+                .unknownTool, "there is no tool \(PlainText.escape(word).quoted); \(list)", param: "enabled_tools")
+        }
     }
 
     private static func offer(
@@ -124,9 +153,13 @@ extension Turns {
             guard let tools else {
                 throw GatewayError(.toolsUnavailable, "it did not respond within \(limit.words)")
             }
-            return ToolOffer(source: source.name, tools: tools, problem: nil)
+            return ToolOffer(
+                source: source.name, tools: tools, problem: nil, isBuiltIn: source.isBuiltIn, scope: source.scope,
+                version: source.version)
         } catch {
-            return ToolOffer(source: source.name, tools: [], problem: AnyFailure(error).message)
+            return ToolOffer(
+                source: source.name, tools: [], problem: AnyFailure(error).message, isBuiltIn: source.isBuiltIn,
+                scope: source.scope, version: source.version)
         }
     }
 }

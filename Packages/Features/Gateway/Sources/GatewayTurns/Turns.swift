@@ -22,7 +22,10 @@ public final class Turns: Sendable {
     let parts: TurnParts
     private let catalogue: Catalogue
     var table: TurnTable { parts.running.table }
-    private let others: @Sendable () async -> [any ToolSource]
+    /// Tools besides those of a project's folder, at a place.
+    public typealias Sources =
+        @Sendable (_ place: ToolPlace, _ tell: @escaping @Sendable (String) -> Void) async throws -> [any ToolSource]
+    private let others: Sources
 
     /// - Parameters:
     ///   - providers: The model providers, preferred ones first.
@@ -35,7 +38,7 @@ public final class Turns: Sendable {
     public init(
         store: GatewayStore, providers: @escaping @Sendable () async -> [any ModelProvider],
         builtIn: (any BuiltInModel)? = nil, settings: TurnSettings = TurnSettings(),
-        sources: @escaping @Sendable () async -> [any ToolSource] = { [] },
+        sources: @escaping Sources = { _, _ in [] },
         claude: ClaudeCommand? = nil, clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Timestamp, tracer: Tracer? = nil, running: RunningTurns? = nil,
         keeping: (any Sendable)? = nil, folders: (any FolderRules)? = nil
@@ -56,11 +59,17 @@ public final class Turns: Sendable {
         others = sources
     }
 
-    /// All sources of tools: that of the project's folder first.
-    func sources(in project: Project?, _ policy: ApprovalPolicy = ApprovalPolicy()) async throws -> [any ToolSource] {
+    /// All sources of tools: that of the project's folder first. Those of servers follow where there is a project, since they
+    /// belong to a folder.
+    ///
+    /// - Parameter tell: receives what the client should know, such as that a source was left out.
+    func sources(
+        in project: Project?, _ policy: ApprovalPolicy = ApprovalPolicy(), session: String? = nil,
+        telling tell: @escaping @Sendable (String) -> Void = { _ in }
+    ) async throws -> [any ToolSource] {
         var sources: [any ToolSource] = []
         if let project { sources.append(try project.files(parts.settings, policy)) }
-        return sources + (await others())
+        return sources + (try await others(ToolPlace(folder: project?.path, conversation: session), tell))
     }
 
     /// Whether models are being listed.
@@ -113,7 +122,8 @@ extension Turns {
         try await admit(session: session?.id, project: project?.id, client: input.client)
         let (decided, told) = await parts.decided(in: project)
         let policy = parts.settings.policy(in: project, decided, session, input.mode)
-        let all = try await sources(in: project, policy)
+        let said = Notices()
+        let all = try await sources(in: project, policy, session: session?.id, telling: said.add)
         if let selection = input.selection { try await check(selection, among: all) }
         let prompt = Self.prompt(of: input)
         let open = try await session.orCreate {
@@ -135,7 +145,8 @@ extension Turns {
             sources: selection.sources(among: all).map {
                 OfferedTools($0, selected: selection.tools, runs: parts.toolRuns, tracer: parts.tracer)
             },
-            policy: policy, notices: told + selection.problems(among: all), canAsk: input.canAsk, client: input.client)
+            policy: policy, notices: told + said.all + selection.problems(among: all), canAsk: input.canAsk,
+            client: input.client)
         do {
             let control = TurnControl()
             let agent = AgentTurn(parts: parts, plan: plan, control: control)

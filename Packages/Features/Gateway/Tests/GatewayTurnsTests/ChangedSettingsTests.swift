@@ -24,7 +24,7 @@ struct ChangedSettingsTests {
         settings: TurnSettings = TurnSettings(), keeping: Kept? = nil
     ) -> Turns {
         Turns(
-            store: workshop.store, providers: { [model] }, settings: settings, sources: { sources },
+            store: workshop.store, providers: { [model] }, settings: settings, sources: { _, _ in sources },
             now: { Timestamp(microseconds: 1) }, running: running, keeping: keeping)
     }
 

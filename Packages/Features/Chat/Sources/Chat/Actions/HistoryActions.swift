@@ -259,7 +259,7 @@ struct HistoryActions {
             let rules = await RememberedRules(history: history, context: context).rules(
                 of: try await history.find(prefix))
             let policy = services.policy(.readOnly, rules: rules, context)
-            let tools = try services.tools(.workspace, policy, context)
+            let tools = try await services.tools(.workspace, policy, context)
             let result = try await services.loop(tools, policy, context).run(again: call) { _ in }
             return RepeatedCall(
                 row: CallRow(

@@ -86,6 +86,7 @@ actor ChatSession {
             hasStoredRules = true
         }
         plan.rules = rules
+        plan.conversation = conversation?.id
         // A branch may contain messages that the cut left out.
         plan.cut = entries == nil ? cut : nil
         if sendOptions.isSaved, let conversation {

@@ -16,7 +16,7 @@ struct ChatTurn: Sendable {
         let recorder = TurnRecorder(
             services: services, plan: plan, context: context, summariser: summariser)
         let started = ContinuousClock.now
-        let sources = try sources()
+        let sources = try await sources()
         await recorder.begin(sources)
         context.progress("waiting for \(plan.answerer)")
         let provider = plan.choice.provider
@@ -73,9 +73,11 @@ struct ChatTurn: Sendable {
     }
 
     /// The tools for the model. A model with its own tools gets none, because it could not tell them apart.
-    private func sources() throws -> [any ToolSource] {
+    private func sources() async throws -> [any ToolSource] {
         guard let mode = plan.request.mode else { return [] }
-        guard plan.choice.provider.runsTools else { return try services.tools(mode, policy, context) }
+        guard plan.choice.provider.runsTools else {
+            return try await services.tools(mode, policy, context, in: plan.conversation)
+        }
         if plan.choice.provider.obeysMode { return [] }
         let limits = mode == .readOnly ? "" : ", and its own rules apply"
         context.notice(
@@ -115,6 +117,8 @@ struct TurnPlan: Sendable {
     var message: Message
     /// Whether old turns that do not fit are summarised; otherwise they are left out.
     var summarises: Bool
+    /// The conversation that it continues, if it is stored.
+    var conversation: ConversationID?
     /// The rules of the user since the command started.
     var rules: [ApprovalRule] = []
     /// What was left out of the last request.

@@ -123,8 +123,9 @@ struct ToolNames {
     private let sources: [any ToolSource]
     private let hasClaude: Bool
 
-    init(_ context: ActionContext, folder: String) throws {
-        sources = [WorkspaceTools(try Workspace(folder), offering: .all)] + context.registry.all((any ToolSource).self)
+    init(_ context: ActionContext, folder: String) async throws {
+        let others = try await context.registry.toolSources(at: ToolPlace(folder: folder), telling: context.notice)
+        sources = [WorkspaceTools(try Workspace(folder), offering: .all)] + others
         hasClaude = context.host.claude != nil
     }
 

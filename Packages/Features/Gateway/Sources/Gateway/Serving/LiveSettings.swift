@@ -83,7 +83,7 @@ final class LiveSettings: Sendable {
             },
             builtIn: kept.generation.registry.optional((any BuiltInModel).self),
             settings: settings.turns(in: host.surroundings, socket: socket),
-            sources: { kept.generation.registry.all((any ToolSource).self) },
+            sources: { try await kept.generation.registry.toolSources(at: $0, telling: $1) },
             claude: host.claude, clock: host.clock, now: host.now, tracer: kept.generation.tracer, running: running,
             keeping: kept, folders: kept.generation.registry.optional((any FolderRules).self))
         return APIServices.SettingsParts(turns: turns, folders: ProjectFolders(settings, host.surroundings))

@@ -8,16 +8,11 @@ import JSON
 struct ToolRoutes {
     let services: APIServices
 
-    /// The origin of a source.
-    enum Scope: String, Choice {
-        case all, user, project
-    }
-
     var all: [Route] {
         [
             Route(
                 .get, "/v1/mcp/servers", "listToolServers", "List the sources of tools",
-                .query("scope", "Origin of the sources; all sources have the scope user", default: Scope.all),
+                .query("scope", "Who set the sources up: user or project", default: AgentToolScope.all),
                 .query("project_id", "Only sources for this project", as: String?.self)
             ) { _, scope, project in try await servers(scope, project) }.refusing(.notFound),
             Route(
@@ -27,18 +22,13 @@ struct ToolRoutes {
         ].map { $0.tagged("tools") }
     }
 
-    private func offers(_ project: String?) async throws -> [ToolOffer] {
-        try await services.turns.toolOffers(project: project)
-    }
-
-    private func servers(_ scope: Scope, _ project: String?) async throws -> WireList<ToolServer> {
-        let offers = try await offers(project)
-        // There are no sources with the scope project.
-        return WireList(rows: scope == .project ? [] : offers.map(ToolServer.init))
+    private func servers(_ scope: AgentToolScope, _ project: String?) async throws -> WireList<ToolServer> {
+        WireList(rows: try await services.turns.toolOffers(project: project, scope).map(ToolServer.init))
     }
 
     private func tools(of source: String, _ project: String?) async throws -> WireList<ServerTool> {
-        guard let offer = try await offers(project).first(where: { $0.source == source }) else {
+        guard let offer = try await services.turns.toolOffers(project: project).first(where: { $0.source == source })
+        else {
             let name = PlainText.escape(source).quotedForMessage
             throw RequestProblem(
                 .notFound, code: "gateway.server-not-found",
@@ -58,7 +48,8 @@ struct ToolServer: Record {
         Field("status", "running or error", .state) { $0.offer.problem == nil ? "running" : "error" },
         Field("problem", "Why its tools are unavailable") { $0.offer.problem },
         Field("enabled", "Whether sessions use it by default") { _ in true },
-        Field("scope", "Origin of the source") { _ in "user" },
+        Field("scope", "Who set it up: user or project") { $0.offer.scope },
+        Field("version", "Version of the source, as far as it is known") { $0.offer.version },
         Field("tool_count", "Number of tools") { $0.offer.tools.count },
     ]
 }

@@ -38,7 +38,8 @@ struct Workshop: Sendable {
             let project = try await store.createProject(
                 NewProject(name: "Sample", path: "\(folder)/project", rules: rules, budget: budget))
             let turns = Turns(
-                store: store, providers: { models }, builtIn: PlannerModel(), settings: settings, sources: { sources },
+                store: store, providers: { models }, builtIn: PlannerModel(), settings: settings,
+                sources: { _, _ in sources },
                 clock: clock, now: now, tracer: tracer, folders: FolderRecordFile("\(folder)/state/folders.json"))
             do {
                 let workshop = Workshop(folder: folder, store: store, turns: turns, project: project)
