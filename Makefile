@@ -36,7 +36,7 @@ tour: build ## Show settings, secrets and formats, one command after the other
 	@Apps/examples/tour .build/release/martlet
 
 test: ## Run every test; closes with one line: N passed, N failed
-	@.ci/setup build test
+	@.ci/setup --debian build test
 	@.ci/test
 
 test-release: ## Run the tests of the packages optimised, as the program is built
