@@ -4,6 +4,7 @@ import FileKit
 import HostTesting
 import JSON
 import MCPServers
+import Registry
 import Testing
 
 @testable import MCP
@@ -140,6 +141,40 @@ struct CallTests {
                 "mcp.call", ["server": "plain", "tool": "count", "arguments": ["--to", "3"]], to: output)
             #expect(result["text"] == "counted")
             #expect(output.progress.contains { $0.activity == "step 3" && $0.completed == 3 && $0.total == 3 })
+        }
+    }
+
+    @Test("the messages of a call are shown in both directions")
+    func traces() async throws {
+        try await Plain.bench { (bench) async throws in
+            let output = RecordingOutput()
+            let result = try await bench.perform(
+                "mcp.call", ["server": "plain", "tool": "echo", "arguments": ["--text", "x"], "trace": true], to: output
+            )
+            #expect(result["text"] == "x")
+            #expect(output.notices.contains { $0.hasPrefix("> ") && $0.contains("tools/call") })
+            #expect(output.notices.contains { $0.hasPrefix("< ") && $0.contains("structuredContent") })
+        }
+    }
+
+    @Test("a bundle calls only the tools that it names")
+    func bundles() async throws {
+        try await Plain.bench { (bench) async throws in
+            try await bench.open { (session) async throws in
+                let action = try session.registry.actions.find("mcp.call")
+                for (tools, isAllowed) in [([], false), (["plain/fail"], false), (["plain/*"], true)] {
+                    let grant = Grant(Grant.Layer(.bundle("b"), effects: .writes, tools: tools))
+                    let caller = Caller.person(HeadlessInteraction()).narrowed(by: grant)
+                    let arguments: JSONObject = ["server": "plain", "tool": "echo", "arguments": ["--text", "x"]]
+                    do {
+                        _ = try await session.session.perform(
+                            action.id, arguments, as: caller, output: RecordingOutput())
+                        #expect(isAllowed)
+                    } catch let error as AccessFailure {
+                        #expect(!isAllowed && error.message.contains("plain/echo"))
+                    }
+                }
+            }
         }
     }
 

@@ -14,7 +14,7 @@ struct CallAction {
 
     var all: [Action] { [call] }
 
-    private static let text = EventKind<String>(
+    static let text = EventKind<String>(
         "output", "Text of the result, or of a sign of progress", [Field("text", "Text to append") { $0 }], text: "text"
     )
 
@@ -26,48 +26,24 @@ struct CallAction {
             .argument(
                 "arguments", "Options of the tool, as its schema names them, or one JSON object", as: [String].self,
                 completion: ServerCompletion.arguments(services)),
+            .flag("trace", "Show each message, of a server of its own"),
             .piped("input", "The arguments as a JSON object")
-        ) { [services] context, name, toolName, words, input in
+        ) { [services] context, name, tool, words, isTraced, input in
             let live = try await services.usable(name, asking: context.interaction, telling: context.notice)
             // A person who types the name has decided; others need a rule or a permission.
             if !context.caller.isPerson {
-                let use = ToolUse(toolName, of: name, .writes, sends: true, mode: nil)
-                try context.caller.grant.check(.tool(use))
+                try context.caller.grant.check(.tool(ToolUse(tool, of: name, .writes, sends: true, mode: nil)))
             }
+            let call = WrittenCall(server: name, tool: tool, words: words, input: input, context: context)
             context.progress("starting \(PlainText.escape(name))")
-            let tools = try await services.tools(of: live, as: context.caller)
-            guard let tool = tools.first(where: { $0.name == toolName }) else {
-                throw ServerError(
-                    .unknownTool,
-                    "the MCP server \(name) has no tool \(PlainText.escape(toolName).quotedForMessage)\(Suggestion.text(for: toolName, among: tools.map(\.name))); 'martlet mcp tools \(name)' lists them"
-                )
-            }
-            let reader = ToolWords(tool)
-            if ToolWords.wantHelp(words) {
-                try await context.emit(Self.text.event(reader.help))
-                return CallOutcome(server: name, tool: tool.name, result: MCPResult(reader.help), duration: .zero)
-            }
-            var arguments =
-                try words.isEmpty && input?.isEmpty == false ? ToolWords.object(input ?? "") : reader.arguments(words)
-            arguments = try await reader.complete(arguments, asking: context.interaction)
-            try reader.check(arguments)
-            let stopwatch = Stopwatch(context.host.clock)
-            context.progress("calling \(PlainText.escape(tool.name))")
-            let result = try await context.interruptible { [arguments] in
-                try await live.use(as: context.caller) { client in
-                    try await client.call(tool.name, arguments) { progress in
-                        context.progress(
-                            progress.message.map { PlainText.escape($0, limit: 200) }
-                                ?? "calling \(PlainText.escape(tool.name))",
-                            completed: Int(exactly: progress.value.rounded()),
-                            of: progress.total.flatMap { Int(exactly: $0.rounded()) })
-                    }
+            if isTraced {
+                return try await services.connected(to: live.server, context, isTraced: true) { client in
+                    try await call.outcome(among: client.tools(), client)
                 }
             }
-            for notice in live.takeNotices() { context.notice(notice) }
-            let outcome = CallOutcome(server: name, tool: tool.name, result: result, duration: stopwatch.time())
-            try await context.emit(Self.text.event(context.host.redactor.redact(outcome.shown)))
-            return outcome
+            let tools = try await services.tools(of: live, as: context.caller)
+            defer { for notice in live.takeNotices() { context.notice(notice) } }
+            return try await live.use(as: context.caller) { try await call.outcome(among: tools, $0) }
         }
         .sending()
         .streaming([Self.text.declaration])
@@ -84,6 +60,49 @@ struct CallAction {
         .example("martlet mcp call git git_log --help", "What the tool takes")
         .question("mcp.call.NAME", "A required argument of the tool that was not given")
         .question("mcp.agree.SERVER", "Whether to start a server that comes with the project: true or false")
+    }
+}
+
+/// A call as a person wrote it.
+private struct WrittenCall: Sendable {
+    let server: String
+    let tool: String
+    let words: [String]
+    let input: String?
+    let context: ActionContext
+
+    /// Reads the words by the schema of the tool, asks for what is missing, and calls.
+    func outcome(among tools: [MCPTool], _ client: MCPClient) async throws -> CallOutcome {
+        guard let tool = tools.first(where: { $0.name == tool }) else {
+            let names = tools.map(\.name)
+            throw ServerError(
+                .unknownTool,
+                "the MCP server \(server) has no tool \(PlainText.escape(tool).quotedForMessage)\(Suggestion.text(for: tool, among: names)); 'martlet mcp tools \(server)' lists them"
+            )
+        }
+        let reader = ToolWords(tool)
+        if ToolWords.wantHelp(words) {
+            try await context.emit(CallAction.text.event(reader.help))
+            return CallOutcome(server: server, tool: tool.name, result: MCPResult(reader.help), duration: .zero)
+        }
+        let isPiped = words.isEmpty && input?.isEmpty == false
+        let given = try isPiped ? ToolWords.object(input ?? "") : reader.arguments(words)
+        let arguments = try await reader.complete(given, asking: context.interaction)
+        try reader.check(arguments)
+        let stopwatch = Stopwatch(context.host.clock)
+        let activity = "calling \(PlainText.escape(tool.name))"
+        context.progress(activity)
+        let result = try await context.interruptible { [context] in
+            try await client.call(tool.name, arguments) { progress in
+                context.progress(
+                    progress.message.map { PlainText.escape($0, limit: 200) } ?? activity,
+                    completed: Int(exactly: progress.value.rounded()),
+                    of: progress.total.flatMap { Int(exactly: $0.rounded()) })
+            }
+        }
+        let outcome = CallOutcome(server: server, tool: tool.name, result: result, duration: stopwatch.time())
+        try await context.emit(CallAction.text.event(context.host.redactor.redact(outcome.shown)))
+        return outcome
     }
 }
 

@@ -113,11 +113,12 @@ struct SetupActions {
 
     private var test: Action {
         Action(
-            "mcp.test", "Connect to an MCP server and show what it offers", .writes, named("Name of the server")
-        ) { [services] context, name in
+            "mcp.test", "Connect to an MCP server and show what it offers", .writes, named("Name of the server"),
+            .flag("trace", "Show each message")
+        ) { [services] context, name, isTraced in
             let server = try services.directory(services.projectFolder).server(named: name)
             try await services.agree(to: server, asking: context.interaction, telling: context.notice)
-            return try await services.probe(server, context)
+            return try await services.probe(server, context, isTraced: isTraced)
         }
         .byName()
         .sending()
@@ -217,14 +218,16 @@ struct ServerOffer: Record {
 
 extension MCPServices {
     /// Connects with the person there, who may be asked to sign in or to trust a certificate, and remembers the tools.
-    func probe(_ server: ConfiguredServer, _ context: ActionContext) async throws -> ServerOffer {
+    func probe(
+        _ server: ConfiguredServer, _ context: ActionContext, isTraced: Bool = false
+    ) async throws -> ServerOffer {
         // Whoever is not the person may start only what they may run anyway; hosts are checked where they are reached.
         if case .program(let command, _) = server.entry.way {
             try context.caller.grant.check(.program(command))
         }
         let stopwatch = Stopwatch(context.host.clock)
         context.progress("connecting to \(server.name)")
-        let offer = try await connected(to: server, context) { [self] client in
+        let offer = try await connected(to: server, context, isTraced: isTraced) { [self] client in
             let info = try await client.server()
             let tools = try await client.tools()
             let resources = try await client.resources().count
@@ -241,9 +244,10 @@ extension MCPServices {
     /// Does something with a server of its own, which ends afterwards. Unlike the server that all share, it belongs to the
     /// action, so that everything that connecting needs is asked of the action's person.
     func connected<Value: Sendable>(
-        to server: ConfiguredServer, _ context: ActionContext,
+        to server: ConfiguredServer, _ context: ActionContext, isTraced: Bool = false,
         _ body: @escaping @Sendable (MCPClient) async throws -> Value
     ) async throws -> Value {
-        try await serverSurroundings().whileConnected(to: server, telling: context.notice, asking: context.caller, body)
+        try await serverSurroundings().whileConnected(
+            to: server, telling: context.notice, asking: context.caller, tracing: isTraced ? context.notice : nil, body)
     }
 }

@@ -7,23 +7,24 @@ extension ServerSurroundings {
     /// - Parameters:
     ///   - tell: is told what the server got wrong, and what was declined.
     ///   - caller: answers the questions of the server.
+    ///   - trace: is shown each message; nil to show none.
     public func whileConnected<Value: Sendable>(
         to server: ConfiguredServer, telling tell: @escaping @Sendable (String) -> Void, asking caller: Caller,
+        tracing trace: (@Sendable (String) -> Void)? = nil,
         _ body: @escaping @Sendable (MCPClient) async throws -> Value
     ) async throws -> Value {
         let visitor = Visitor(server: server, caller: caller, tell: tell)
         let limits = limits.client(for: server.entry)
+        @Sendable func visit(_ transport: any MCPTransport) async throws -> Value {
+            let carried = trace.map { TracedTransport(inner: transport, tell: $0) as any MCPTransport } ?? transport
+            let client = MCPClient(of: server.name, over: carried, as: identity, handler: visitor, limits: limits)
+            return try await client.whileRunning { try await body(client) }
+        }
         switch server.entry.way {
         case .program(let command, let arguments):
-            let program = try await program(of: server, command, arguments)
-            return try await program.whileRunning(by: launcher) { [identity] transport in
-                let client = MCPClient(of: server.name, over: transport, as: identity, handler: visitor, limits: limits)
-                return try await client.whileRunning { try await body(client) }
-            }
+            return try await program(of: server, command, arguments).whileRunning(by: launcher) { try await visit($0) }
         case .address(let url):
-            let client = try await address(of: server, url).client(
-                of: server.name, by: http(), as: identity, handler: visitor, limits: limits, signIn: signIn)
-            return try await client.whileRunning { try await body(client) }
+            return try await visit(try await address(of: server, url).transport(by: http(), signIn: signIn))
         }
     }
 }
