@@ -51,6 +51,16 @@ struct ConversationTests {
         }
     }
 
+    @Test("Text files that are sent along do not get into the title")
+    func attachedText() async throws {
+        try await withHistory { history in
+            let chat = try await history.create(ConversationSetup())
+            let parts: [Message.Part] = [.text("What is wrong here?"), .text("notes.md:\nmany lines")]
+            try await history.append(Message(.user, parts), to: chat.id, after: nil)
+            #expect(try await history.conversation(chat.id).title == "What is wrong here?")
+        }
+    }
+
     @Test("A title chosen by the user stays, and an empty one is refused")
     func rename() async throws {
         try await withHistory { history in
