@@ -9,7 +9,8 @@ SECONDS ?= 60
 
 # With a static Swift runtime the program is one file and starts in half the time. Nothing of it lies beside it, so that
 # the loader need not look for every library there first.
-RELEASE := -c release --static-swift-stdlib --disable-local-rpath
+# What only debuggers read is stripped when it is installed.
+RELEASE := -c release --static-swift-stdlib --disable-local-rpath -debug-info-format none
 TRAIT_FLAGS := $(if $(TRAITS),--disable-default-traits --traits $(TRAITS))
 
 # SwiftPM calls the root package by its folder, and would take it for the package of that name.

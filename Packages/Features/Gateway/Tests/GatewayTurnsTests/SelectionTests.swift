@@ -70,6 +70,24 @@ struct SelectionTests {
         }
     }
 
+    @Test("A bare word that fits the tools of two sources is refused, and with its source or fewer sources it is not")
+    func ambiguousTool() async throws {
+        let sources: [any ToolSource] = [TestTools("a", [("look", .reads)]), TestTools("b", [("look", .reads)])]
+        let model = ScriptedModel("scripted", .say("done"), .say("done"))
+        try await Workshop.run(model, sources: sources) { workshop in
+            var input = workshop.input("Go")
+            input.selection = ToolSelection(tools: ["look"])
+            let kind = try await refusal { _ = try await workshop.turns.run(input) { _ in } }
+            #expect(kind == .invalid && model.requests.isEmpty)
+            input.selection = ToolSelection(tools: ["b/look"])
+            _ = try await workshop.turns.run(input) { _ in }
+            #expect(model.requests[0].tools.count == 1)
+            input.selection = ToolSelection(servers: ["a"], tools: ["look"])
+            _ = try await workshop.turns.run(input) { _ in }
+            #expect(model.requests[1].tools.count == 1)
+        }
+    }
+
     @Test("A tool is not refused while a source that may have it does not respond")
     func silentSource() async throws {
         try await Workshop.run(ScriptedModel("scripted", .say("done")), sources: [SilentTools()]) { workshop in
