@@ -24,8 +24,8 @@ enum Peers {
     }
 
     /// Builds a C program from a file in `Peers`.
-    static func build(_ name: String, to path: String) throws {
-        _ = try Child.output("cc", ["-O2", "-o", path, Peers.path(name)])
+    static func build(_ name: String, to path: String, libraries: [String] = []) throws {
+        _ = try Child.output("cc", ["-O2", "-o", path, Peers.path(name)] + libraries.map { "-l\($0)" })
     }
 
     /// The Python with the packages of `.ci/peers`.

@@ -9,6 +9,10 @@ if CommandLine.arguments.count == 3, CommandLine.arguments[1] == GatewayStreamsS
 if CommandLine.arguments.dropFirst().first == ShellWorkbench.word {
     exit(ShellWorkbench.run(Array(CommandLine.arguments.dropFirst(2))))
 }
+if CommandLine.arguments.count == 3, CommandLine.arguments[1] == MCPServeBenchmark.word {
+    try await MCPServeBenchmark.serve(CommandLine.arguments[2])
+    exit(0)
+}
 let wanted = CommandLine.arguments.dropFirst().first
 let benchmarks: [(id: String, run: @Sendable () async throws -> [Figure])] = [
     ("start", StartBenchmark.run),
@@ -33,6 +37,10 @@ let benchmarks: [(id: String, run: @Sendable () async throws -> [Figure])] = [
     ("chat-start", ChatStartBenchmark.run),
     ("stop", StopBenchmark.run),
     ("grep", GrepBenchmark.run),
+    ("mcp-call", MCPCallBenchmark.run),
+    ("mcp-http", MCPHTTPBenchmark.run),
+    ("mcp-serve", MCPServeBenchmark.run),
+    ("mcp-many", MCPManyBenchmark.run),
     ("sandbox", SandboxBenchmark.run),
     ("runner-steps", RunnerBenchmark.run),
     ("gateway-requests", GatewayRequestsBenchmark.run),
