@@ -1,21 +1,32 @@
-import Synchronization
+public import Synchronization
 
 /// A value, or an error, that another task sets later. Any number of tasks can wait for it, and a wait that is
 /// cancelled ends at once.
 public final class Promise<Value: Sendable>: Sendable {
-    private struct State {
-        var result: Result<Value, any Error>?
-        var waiting: [Int: CheckedContinuation<Value, any Error>] = [:]
-        var next = 0
+    // Everything is inlinable, so that each module has it for its own types: looking types up while it runs would cost more
+    // than all else here.
+    @usableFromInline
+    struct State {
+        @usableFromInline var result: Result<Value, any Error>?
+        @usableFromInline var waiting: [Int: CheckedContinuation<Value, any Error>] = [:]
+        @usableFromInline var next = 0
+
+        @inlinable init() {}
     }
 
-    private let state = Mutex(State())
+    @usableFromInline let state: Mutex<State>
 
     /// A promise without a value.
-    public init() {}
+    @inlinable
+    public init() {
+        state = Mutex(State())
+    }
+
+    @inlinable deinit {}
 
     /// Waits for the value. Throws the error that was set instead, or `CancellationError` when the waiting task is
     /// cancelled before anything is set.
+    @inlinable
     public func value() async throws -> Value {
         let id = state.withLock { state in
             state.next += 1
@@ -39,11 +50,13 @@ public final class Promise<Value: Sendable>: Sendable {
     }
 
     /// Gives the value to all current and future waiters. Only the first call counts.
+    @inlinable
     public func settle(_ value: Value) {
         settle(with: .success(value))
     }
 
     /// Gives the value or the error to all current and future waiters. Only the first call counts.
+    @inlinable
     public func settle(with result: Result<Value, any Error>) {
         let waiting = state.withLock { state in
             guard state.result == nil else { return [CheckedContinuation<Value, any Error>]() }
@@ -55,8 +68,8 @@ public final class Promise<Value: Sendable>: Sendable {
     }
 
     /// Whether the value or an error was set.
-    public var isSettled: Bool { state.withLock { $0.result != nil } }
+    @inlinable public var isSettled: Bool { state.withLock { $0.result != nil } }
 
     /// The current number of waiters.
-    public var waiters: Int { state.withLock { $0.waiting.count } }
+    @inlinable public var waiters: Int { state.withLock { $0.waiting.count } }
 }
