@@ -29,6 +29,10 @@ public final class Launcher: Sendable {
         loop.stop()
     }
 
+    /// Runs tasks on the thread that watches the children, so that a task which waits for one continues without a change
+    /// of threads. Such tasks must neither block nor compute for long, because all children wait meanwhile.
+    public var executor: any TaskExecutor { loop.executor }
+
     private func requireCaller(for command: Command) throws(AccessFailure) {
         if !isStandalone { try Caller.grantHere.check(.child(command.executable)) }
     }
