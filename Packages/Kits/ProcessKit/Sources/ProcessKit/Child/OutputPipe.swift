@@ -176,6 +176,8 @@ final class TailPipe: Sendable {
                         filled = max(result, 0)
                     }
                 }
+                // The room is not kept while nothing comes.
+                if tail.bytes.isEmpty { tail.bytes = [] }
                 // Cut only at twice the limit, so that the bytes kept are not moved for every read.
                 if tail.bytes.count > 2 * tail.limit { tail.bytes.removeFirst(tail.bytes.count - tail.limit) }
                 return result
@@ -209,6 +211,8 @@ struct LineBuffer {
                 filled = max(result, 0)
             }
         }
+        // The room is not kept while nothing comes.
+        if bytes.isEmpty { bytes = [] }
         return result
     }
 

@@ -42,6 +42,9 @@ struct FrameCutter {
         self.limit = limit
     }
 
+    /// How many bytes are held.
+    var count: Int { bytes.count - start }
+
     /// Takes the next piece and passes on each frame that it completes.
     ///
     /// - Throws: `RPCFailure` for a header that cannot be read, after which nothing can be.
@@ -57,6 +60,8 @@ struct FrameCutter {
             bytes += piece
         }
         while let frame = try next() { pass(frame) }
+        // Not kept while nothing comes, since a piece has room for much more than it brings.
+        if start == bytes.count { (bytes, start, searched) = ([], 0, 0) }
     }
 
     /// The last line, if the stream ends without a line break.

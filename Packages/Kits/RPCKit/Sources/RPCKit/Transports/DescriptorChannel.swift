@@ -65,11 +65,15 @@ public final class DescriptorChannel: ByteChannel {
                 attempt = descriptor.attempt(.readable) { file in
                     unsafe Self.fill(&bytes) { unsafe Glibc.read(file, $0, $1) }
                 }
+                // The room is not kept while nothing comes.
+                if attempt == .wouldBlock { bytes = [] }
                 if attempt == .wouldBlock, try await descriptor.readable() == .ready { continue }
             case .sharedSocket(let descriptor):
                 attempt = descriptor.attempt(.readable) { file in
                     unsafe Self.fill(&bytes) { unsafe recv(file, $0, $1, Int32(MSG_DONTWAIT)) }
                 }
+                // The room is not kept while nothing comes.
+                if attempt == .wouldBlock { bytes = [] }
                 if attempt == .wouldBlock, try await descriptor.readable() == .ready { continue }
             case .file(let file):
                 let count = unsafe Self.fill(&bytes) { unsafe Glibc.read(file, $0, $1) }
