@@ -4,7 +4,8 @@ import Synchronization
 /// Messages in a stream of bytes.
 ///
 /// One task reads, and takes everything that has come together. A message is written by its sender if the peer takes it
-/// at once; the rest waits in a queue of limited size for the task that writes.
+/// at once; the rest waits in a queue of limited size for the task that writes. While many messages come together, those
+/// that are sent are written together too, which saves both sides most of their work.
 public final class StreamTransport: RPCTransport {
     /// What may be held for one connection.
     public struct Limits: Sendable, Hashable {
@@ -31,8 +32,48 @@ public final class StreamTransport: RPCTransport {
         var count = 0
         /// Whether the task that writes has the turn.
         var isBusy = false
+        /// Whether senders leave everything to that task.
+        var gathers = false
         var isClosed = false
+
+        /// Appends a message of which some is written already.
+        mutating func add(_ bytes: [UInt8], written: Int) {
+            count += bytes.count - written
+            let last = queue.count - 1
+            if last >= done, queue[last].count + bytes.count <= StreamTransport.piece {
+                queue[last] += bytes
+            } else {
+                queue.append(bytes)
+            }
+            if !isBusy { offset = written }
+            isBusy = true
+        }
+
+        /// What is to be written next, and from where on; nil if nothing is, which ends the turn.
+        mutating func next() -> (bytes: [UInt8], offset: Int)? {
+            if done < queue.count { return (queue[done], offset) }
+            (queue, done, isBusy) = ([], 0, false)
+            return nil
+        }
+
+        mutating func advance(by written: Int) {
+            // Nothing is left of a connection that was closed meanwhile.
+            guard done < queue.count else { return }
+            offset += written
+            count -= written
+            guard offset == queue[done].count else { return }
+            // Not kept until the queue is empty, since they may be large.
+            queue[done] = []
+            (done, offset) = (done + 1, 0)
+        }
     }
+
+    /// Messages are joined up to this size.
+    private static let piece = 1 << 16
+    /// What is larger than this is cut and read on the shared threads.
+    private static let small = 1 << 14
+    /// So many messages at once are a sign that there are many senders.
+    private static let burst = 4
 
     private let channel: any ByteChannel
     private let framing: RPCFraming
@@ -49,7 +90,10 @@ public final class StreamTransport: RPCTransport {
     }
 
     public func run(_ receive: @escaping @Sendable (RPCEvent) -> Void) async throws {
-        defer { close() }
+        defer {
+            flush()
+            close()
+        }
         try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask {
                 try await self.writeRest()
@@ -74,9 +118,26 @@ public final class StreamTransport: RPCTransport {
     private func read(_ receive: (RPCEvent) -> Void) async throws {
         var cutter = FrameCutter(framing, limit: limits.message)
         while let piece = try await channel.read() {
-            try cutter.take(piece) { pass($0, to: receive) }
+            // The thread may read for others too, so that it does itself only what takes no time.
+            if piece.count + cutter.count <= Self.small {
+                try take(piece, &cutter, receive)
+            } else {
+                try await withTaskExecutorPreference(globalConcurrentExecutor) { try take(piece, &cutter, receive) }
+            }
         }
         if let rest = cutter.takeRest() { pass(rest, to: receive) }
+    }
+
+    private func take(_ piece: [UInt8], _ cutter: inout FrameCutter, _ receive: (RPCEvent) -> Void) throws(RPCFailure) {
+        var frames = 0
+        defer {
+            let gathers = frames >= Self.burst
+            outgoing.withLock { $0.gathers = gathers }
+        }
+        try cutter.take(piece) { frame in
+            frames += 1
+            pass(frame, to: receive)
+        }
     }
 
     private func pass(_ frame: FrameCutter.Frame, to receive: (RPCEvent) -> Void) {
@@ -110,7 +171,7 @@ public final class StreamTransport: RPCTransport {
         let waits = try outgoing.withLock { (outgoing) throws(RPCFailure) -> Bool in
             guard !outgoing.isClosed else { throw RPCFailure(.closed, "the connection is closed") }
             var written = 0
-            if !outgoing.isBusy {
+            if !outgoing.isBusy, !outgoing.gathers {
                 do { written = try channel.writeNow(bytes, from: 0) } catch {
                     throw error as? RPCFailure ?? RPCFailure(.closed, AnyFailure(error).message)
                 }
@@ -122,11 +183,9 @@ public final class StreamTransport: RPCTransport {
                     "the other side does not read, and \(ByteCount(limits.outgoing).words) for it wait already, which is the limit"
                 )
             }
-            outgoing.queue.append(bytes)
-            outgoing.count += bytes.count - written
-            if !outgoing.isBusy { outgoing.offset = written }
-            outgoing.isBusy = true
-            return true
+            defer { outgoing.add(bytes, written: written) }
+            // The task that writes takes everything once it is awake.
+            return !outgoing.isBusy
         }
         if waits { news.raise() }
     }
@@ -146,24 +205,21 @@ public final class StreamTransport: RPCTransport {
         }
     }
 
-    /// Writes what the peer takes at once; true if something is left.
+    /// Writes what the peer takes at once; true if something is left. Only the task that has the turn is here, so that
+    /// senders need not wait for the system.
     private func writeSome() throws -> Bool {
-        try outgoing.withLock { outgoing in
-            while outgoing.done < outgoing.queue.count {
-                let bytes = outgoing.queue[outgoing.done]
-                let written = try channel.writeNow(bytes, from: outgoing.offset)
-                outgoing.offset += written
-                outgoing.count -= written
-                guard outgoing.offset == bytes.count else {
-                    if written == 0 { return true }
-                    continue
-                }
-                // Not kept until the queue is empty, since they may be large.
-                outgoing.queue[outgoing.done] = []
-                (outgoing.done, outgoing.offset) = (outgoing.done + 1, 0)
-            }
-            (outgoing.queue, outgoing.done, outgoing.isBusy) = ([], 0, false)
-            return false
+        while let (bytes, offset) = outgoing.withLock({ $0.next() }) {
+            let written = try channel.writeNow(bytes, from: offset)
+            outgoing.withLock { $0.advance(by: written) }
+            if written == 0 { return true }
+        }
+        return false
+    }
+
+    /// Writes what was gathered before the end of the peer's messages, as far as the peer takes it at once.
+    private func flush() {
+        do { _ = try writeSome() } catch {
+            // The peer is gone.
         }
     }
 
