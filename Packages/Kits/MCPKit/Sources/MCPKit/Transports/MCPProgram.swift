@@ -40,7 +40,7 @@ public struct MCPProgram: Sendable {
         by launcher: Launcher, _ body: @Sendable (MCPProgramTransport) async throws -> Value
     ) async throws -> Value {
         try await launcher.withChild(command, grace: patience) { child in
-            let transport = MCPProgramTransport(child, try ChildChannel(child), limits)
+            let transport = MCPProgramTransport(child, try ChildChannel(child), limits, launcher.executor)
             let result: Result<Value, any Error>
             do { result = .success(try await body(transport)) } catch { result = .failure(error) }
             await child.terminate(patience: Task.isCancelled ? .zero : patience, grace: patience)
@@ -53,13 +53,17 @@ public struct MCPProgram: Sendable {
 public final class MCPProgramTransport: MCPTransport {
     private let child: ChildProcess
     private let stream: StreamTransport
+    private let executor: any TaskExecutor
 
     /// How long the exit of a program that has closed its output is waited for.
     private static let exitPause = Duration.seconds(1)
     private static let shownMessages = 600
 
-    init(_ child: ChildProcess, _ channel: ChildChannel, _ limits: StreamTransport.Limits) {
+    init(
+        _ child: ChildProcess, _ channel: ChildChannel, _ limits: StreamTransport.Limits, _ executor: any TaskExecutor
+    ) {
         self.child = child
+        self.executor = executor
         stream = StreamTransport(channel, framing: .lines, limits: limits)
     }
 
@@ -73,7 +77,8 @@ public final class MCPProgramTransport: MCPTransport {
 
     /// - Throws: how the program ended, with its last messages, since nobody else knows.
     public func run(_ receive: @escaping @Sendable (RPCEvent) -> Void) async throws {
-        try await stream.run(receive)
+        // An answer is read by the thread that has waited for it.
+        try await withTaskExecutorPreference(executor) { try await stream.run(receive) }
         let status: ChildStatus
         do {
             status = try await child.exitStatus(until: .now + Self.exitPause)
