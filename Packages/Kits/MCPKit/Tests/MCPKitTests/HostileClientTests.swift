@@ -154,8 +154,8 @@ struct HostileClientTests {
             let third = try await go(8, [:])["result"]
             let rubbish: JSON = .object([secondKey: 5, "q1": ["action": "shrug"]])
             let failed = try await go(
-                9, ["requestState": third?["requestState"] ?? nil, "inputResponses": rubbish])["result"]
-            #expect(failed?["isError"] == true && server.suspended.count == 0)
+                9, ["requestState": third?["requestState"] ?? nil, "inputResponses": rubbish])["error"]
+            #expect(failed?["code"] == -32602 && server.suspended.count == 0)
         }
         #expect(service.runs == 2)
     }

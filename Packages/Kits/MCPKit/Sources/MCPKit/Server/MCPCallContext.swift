@@ -24,7 +24,8 @@ public struct MCPCallContext: Sendable {
     /// Asks the person at the client.
     ///
     /// - Throws: `MCPError`: `unsupported` if the client cannot be asked in that way, `timedOut` if nobody answers, `limit`
-    ///   if too many calls wait for answers. What a call does not catch reaches the client.
+    ///   if too many calls wait for answers. An `RPCError` or `MCPError` if the answer cannot be read. What a call does not
+    ///   catch reaches the client.
     public func elicit(_ question: MCPElicitation) async throws -> MCPAnswer {
         let offered = peer.capabilities
         let params: JSON
@@ -68,9 +69,12 @@ public struct MCPCallContext: Sendable {
                 MCPError.Code.missingCapability, message, data: ["requiredCapabilities": capabilities]))
     }
 
-    private func read<Value>(_ read: () throws(MCPMalformed) -> Value) throws(MCPError) -> Value {
+    private func read<Value>(_ read: () throws(MCPMalformed) -> Value) throws -> Value {
         do throws(MCPMalformed) { return try read() } catch {
-            throw MCPError(.malformed, "the client's answer cannot be read: \(error.reason)")
+            let message = "the client's answer cannot be read: \(error.reason)"
+            // In the modern era the answer is part of the request, so that the request is wrong, and not the tool.
+            if peer.version.isModern { throw RPCError(RPCError.invalidParams, message) }
+            throw MCPError(.malformed, message)
         }
     }
 }

@@ -43,7 +43,8 @@ extension MCPServer {
             kept.answer(params["inputResponses"]?.object ?? [:])
             call = kept
         } else {
-            call = ServerCall(.byResults(within: limits.patience))
+            // It may have something to tell before anybody waits for it.
+            call = ServerCall(.byResults(within: limits.patience), line)
             let context = MCPCallContext(peer: peer, meta: params["_meta"]?.object ?? [:], call: call)
             guard call.start(in: owner, { try await self.perform(method, params, in: context) }) else {
                 throw CancellationError()
