@@ -7,11 +7,13 @@ import Glibc
 import HTTPCore
 @_spi(Fuzzing) import HTTPServer
 import JSON
+@_spi(Fuzzing) import MCPKit
 @_spi(Fuzzing) import OpenAIDialect
 @_spi(Fuzzing) import RPCKit
 @_spi(Fuzzing) import ResponsesDialect
 import SchemaKit
 import Settings
+import Synchronization
 @_spi(Fuzzing) import TerminalKit
 @_spi(Fuzzing) import TurnLoop
 import YAMLKit
@@ -52,6 +54,8 @@ private func test(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         case "tags": precondition(TaggedText.readsAlike(bytes), "a cut changes the calls")
         case "markdown": MarkdownFuzz.render(bytes)
         case "rpc": RPCFuzzTarget.read(bytes)
+        case "mcp": waiting { await MCPServerFuzzTarget.read(bytes) }
+        case "mcp-events": MCPEventFuzzTarget.read(bytes)
         case "input": InputFuzz.decode(bytes)
         case "painter": PainterFuzz.paint(bytes)
         case "yaml": try readYAML(bytes)
@@ -64,6 +68,17 @@ private func test(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         return 0
     }
     return 0
+}
+
+/// Runs work of tasks while this thread, which is libFuzzer's, waits for it.
+private func waiting(_ work: @escaping @Sendable () async -> Void) {
+    let isDone = Mutex(false)
+    // It is awaited right here.
+    Task.detached {
+        await work()
+        isDone.withLock { $0 = true }
+    }
+    while !isDone.withLock({ $0 }) { sched_yield() }
 }
 
 /// Whatever is accepted is written and read again as the same value.

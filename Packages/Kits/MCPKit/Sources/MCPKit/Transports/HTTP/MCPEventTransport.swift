@@ -72,18 +72,23 @@ final class MCPEventTransport: MCPTransport {
         case "endpoint":
             // Only the first counts, so that nobody can lead messages astray later.
             guard !target.isSettled else { return }
-            let url = try caller.url.resolving(String(event.text.trimmingSpaces))
-            guard url.isSameOrigin(as: caller.url) else {
-                throw RPCFailure(
-                    .refused,
-                    "\(caller.url.server) wants messages to go to "
-                        + "\(PlainText.escape(url.text, limit: 200)), which is another server")
-            }
-            target.settle(url)
+            target.settle(try Self.address(in: event, from: caller.url))
         case ServerSentEvent.defaultType where !event.data.isEmpty:
             for part in RPCBody(Array(event.data)).parts { receive(RPCEvent(part)) }
         default: break
         }
+    }
+
+    /// The address that an event names for messages, which must be of the same server.
+    static func address(in event: ServerSentEvent, from stream: HTTPURL) throws -> HTTPURL {
+        let url = try stream.resolving(String(event.text.trimmingSpaces))
+        guard url.isSameOrigin(as: stream) else {
+            throw RPCFailure(
+                .refused,
+                "\(stream.server) wants messages to go to "
+                    + "\(PlainText.escape(url.text, limit: 200)), which is another server")
+        }
+        return url
     }
 
     // MARK: Sending
