@@ -12,7 +12,7 @@ import Testing
 @Suite("Broken and hostile servers", .timeLimit(.minutes(3)))
 struct FaultTests {
     /// What a legacy server answers to the first two requests; `more` reads and writes after that.
-    private static func legacy(_ more: String, capabilities: String = #"{"tools":{}}"#) -> MCPProgram {
+    static func legacy(_ more: String, capabilities: String = #"{"tools":{}}"#) -> MCPProgram {
         Peers.script(
             """
             read probe
@@ -24,7 +24,7 @@ struct FaultTests {
             """)
     }
 
-    private static func error<Value>(of body: () async throws -> Value) async -> (any Failure)? {
+    static func error<Value>(of body: () async throws -> Value) async -> (any Failure)? {
         do {
             _ = try await body()
             return nil
