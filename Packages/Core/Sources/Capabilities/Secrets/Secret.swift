@@ -52,6 +52,13 @@ public protocol SecretStore: AnyObject, Sendable {
     func remove(named name: SecretName) async throws
     /// The stored names, never the secrets.
     func names() async throws -> [SecretName]
+    /// Whether a secret can be stored now without a question, and without making a vault that nobody asked for.
+    func isReady() async -> Bool
+}
+
+extension SecretStore {
+    /// By default it always can.
+    public func isReady() async -> Bool { true }
 }
 
 /// The name of a secret: a provider's name, or a dotted name such as `kamiwaza.pat`.
@@ -116,6 +123,8 @@ public final class EnvironmentSecretStore: SecretStore {
     }
 
     public func names() async -> [SecretName] { known }
+
+    public func isReady() async -> Bool { false }
 
     /// The names of all secrets in the environment.
     public var known: [SecretName] {

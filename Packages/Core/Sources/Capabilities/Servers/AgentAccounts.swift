@@ -1,5 +1,3 @@
-public import JSON
-
 /// What to group sums by.
 public enum UsageGroup: String, Choice, Hashable {
     /// One sum for each answer.
@@ -103,40 +101,4 @@ public struct Day: Sendable, Hashable, Comparable, CustomStringConvertible {
     }
 
     public static func < (left: Day, right: Day) -> Bool { left.number < right.number }
-}
-
-/// An action in the audit log, done or refused.
-public struct AuditEntry: Sendable, Hashable {
-    /// The number of the entry; nil until it is stored. Newer entries have larger numbers.
-    public var number: Int?
-    /// The time it was stored; nil before.
-    public var time: Timestamp?
-    /// The id of the project; nil outside of any.
-    public var project: String?
-    /// The id of the session; nil outside of any.
-    public var session: String?
-    /// Who acted: `model`, `client` or `gateway`.
-    public var actor: String
-    /// What was done, such as `tool.call` or `turn.stopped`.
-    public var action: String
-    /// What it was done to, such as a tool's name.
-    public var subject: String?
-    /// What was decided about it, and by whom.
-    public var decision: String?
-    /// More details. Only the beginning of large details is kept.
-    public var detail: JSON
-
-    /// An entry to be stored, which gives it a number and a time.
-    public init(
-        project: String? = nil, session: String? = nil, actor: String, action: String, subject: String? = nil,
-        decision: String? = nil, detail: JSON = .null
-    ) {
-        self.project = project
-        self.session = session
-        self.actor = actor
-        self.action = action
-        self.subject = subject
-        self.decision = decision
-        self.detail = detail
-    }
 }

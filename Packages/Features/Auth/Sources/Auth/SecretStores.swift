@@ -32,6 +32,8 @@ final class RedactingSecretStore: SecretStore {
     func names() async throws -> [SecretName] {
         try await base.names()
     }
+
+    func isReady() async -> Bool { await base.isReady() }
 }
 
 /// The desktop keyring, connected when the first secret is needed.

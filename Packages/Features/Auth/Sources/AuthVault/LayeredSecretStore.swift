@@ -49,6 +49,8 @@ public final class LayeredSecretStore: SecretStore {
         try await listing().map(\.name)
     }
 
+    public func isReady() async -> Bool { await kept.isReady() }
+
     /// The source of a secret, or nil when there is none.
     public func source(of name: SecretName) async throws -> SecretSource? {
         if let source = try await given(name)?.source { return source }

@@ -29,6 +29,8 @@ public struct TurnLoop: Sendable {
     public var formatter: any ToolFormatter = NativeTools()
     /// The context limit; nil sends the whole history.
     public var budget: ContextBudget?
+    /// Where calls are recorded; nil records none.
+    public var audit: CallAudit?
     /// The price of the model, for servers that do not report the cost.
     public var price: ModelPrice?
     let clock: any Clock<Duration>

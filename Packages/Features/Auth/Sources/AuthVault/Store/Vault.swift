@@ -102,6 +102,17 @@ extension Vault {
         try await entries().map(\.name)
     }
 
+    /// False while there is no vault, because the first secret would make one, with or without a passphrase.
+    public func isReady() async -> Bool {
+        // A vault that cannot be read is reported by what needs a secret.
+        do {
+            let status = try status()
+            return status.form != .none && status.isOpen
+        } catch {
+            return false
+        }
+    }
+
     /// The names, if the vault opens without asking for a passphrase; otherwise none. For what a person is offered while
     /// typing, so errors are left to the commands.
     func offeredNames() -> [SecretName] {

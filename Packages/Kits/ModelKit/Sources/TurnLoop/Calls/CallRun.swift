@@ -8,6 +8,8 @@ final class CallRun {
     /// Grows by the rules that the user wants to be remembered.
     var policy: ApprovalPolicy
     private var entries: [Entry] = []
+    /// Whether the user knows that the audit log cannot be written.
+    private var hasToldOfAudit = false
 
     private(set) var count = 0
     var failed = 0
@@ -23,7 +25,13 @@ final class CallRun {
         var reach = ToolReach()
         /// How often it had another target when it was to run.
         var changes = 0
+        /// Its entry in the audit log, if it was recorded before it ran.
+        var record: Int?
+        /// Whether it was denied because it could not be recorded.
+        var isUnrecordable = false
 
+        /// Whether it may change or send something; an unknown tool may.
+        var mayChange: Bool { tool?.description.effect != .reads || tool?.description.sends == true }
         var isAnswered: Bool { update.result != nil }
         /// Calls that only read can run in parallel.
         var runsAlone: Bool { tool?.description.effect != .reads }
@@ -201,7 +209,7 @@ extension CallRun {
             var running = 0
             while true {
                 while running < max(1, loop.limits.parallelCalls), !Task.isCancelled, let index = waiting.popFirst() {
-                    guard let tool = entries[index].tool else { continue }
+                    guard let tool = entries[index].tool, try await isRecorded(index) else { continue }
                     entries[index].update.state = .running
                     entries[index].update.started = loop.now()
                     try await sink.deliver([.call(entries[index].update)])
@@ -271,7 +279,51 @@ extension CallRun {
         entries[index].update.state = state ?? (result.isError ? .failed : .done)
         entries[index].update.ended = loop.now()
         if result.isError { failed += 1 }
+        try await recordEnd(of: index)
         try await sink.deliver([.call(entries[index].update)])
+    }
+}
+
+// MARK: Recording
+
+extension CallRun {
+    /// Records a call that is about to run, if it may change or send something. Settles it as denied if that fails.
+    ///
+    /// - Returns: whether it may run.
+    private func isRecorded(_ index: Int) async throws -> Bool {
+        guard let audit = loop.audit, entries[index].mayChange, entries[index].record == nil else { return true }
+        do {
+            entries[index].record = try await audit.log.record(audit.entry(for: entries[index].update))
+            return true
+        } catch {
+            let reason = AnyFailure(error).message
+            try await tellOfAudit("calls that change or send something are denied: \(reason)")
+            entries[index].isUnrecordable = true
+            try await settle(index, CallMessages.unrecorded(error), .denied)
+            return false
+        }
+    }
+
+    /// Records how a call has ended.
+    private func recordEnd(of index: Int) async throws {
+        guard let audit = loop.audit, !entries[index].isUnrecordable else { return }
+        let update = entries[index].update
+        do {
+            if let number = entries[index].record {
+                try await audit.log.complete(number, audit.completion(of: update))
+            } else if audit.hasReads || entries[index].mayChange || update.state == .denied {
+                try await audit.log.record(audit.entry(for: update))
+            }
+        } catch {
+            try await tellOfAudit("not everything is in the audit log: \(AnyFailure(error).message)")
+        }
+    }
+
+    /// Once in a turn, because the next calls meet the same problem.
+    private func tellOfAudit(_ text: String) async throws {
+        guard !hasToldOfAudit else { return }
+        hasToldOfAudit = true
+        try await sink.deliver([.notice(text)])
     }
 }
 
@@ -292,6 +344,11 @@ enum CallMessages {
     static let restless =
         "not done: its target was changed by another program after each approval; look at it again first"
     static let unknownEnd = "no result of this call is known: the program ended before it was done"
+
+    static func unrecorded(_ error: any Error) -> String {
+        "not done: it could not be recorded in the audit log, and nothing is changed or sent without a record: "
+            + "\(said(AnyFailure(error).message)); tell the user, and go on with what only reads"
+    }
 
     static func rounds(_ limit: Int) -> String {
         "not done: the model has been asked \(limit) times in this turn, which is the limit"
