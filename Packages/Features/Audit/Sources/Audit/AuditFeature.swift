@@ -10,7 +10,8 @@ public struct AuditFeature: Feature {
     public static let manifest = Manifest(
         id: "audit", summary: "A log of what was done, which cannot be changed unnoticed", version: "0.1.0",
         provides: [.single((any AuditLog).self), .shared((any DataStore).self)],
-        needs: [.one((any SecretStore).self)])
+        // Optional, so that the log opens before all features that need the vault, and closes after them.
+        needs: [.optional((any SecretStore).self)])
 
     public init(_ settings: FeatureSettings) {}
 

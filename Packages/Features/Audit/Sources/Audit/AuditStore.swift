@@ -120,7 +120,9 @@ extension AuditStore {
 
     @discardableResult
     public func eraseContent(of places: [AuditPlace]) async throws -> Int {
-        guard !places.isEmpty, Files.exists(database.path) else { return 0 }
+        let known = Set(try await self.places())
+        let places = places.filter(known.contains)
+        guard !places.isEmpty else { return 0 }
         try await database.requireAlone()
         let (time, redactor) = (now(), redactor)
         let count = try await appending { connection, append in

@@ -95,7 +95,31 @@ final class ChatServices: Sendable {
                     "copies of deleted conversations remain at \(elsewhere.joined(separator: " and "))")
             }
         }
-        return try await history.purge(deletedBefore: Timestamp(microseconds: .max))
+        let removed = try await history.purge(deletedBefore: Timestamp(microseconds: .max))
+        try await eraseGoneFromAudit()
+        return removed
+    }
+
+    /// How the calls of a conversation are recorded; nil if there is no audit log. Of a conversation that is not saved,
+    /// the input of calls is not recorded.
+    func audit(isSaved: Bool, of conversation: @escaping @Sendable () async -> String?) -> CallAudit? {
+        guard let log = registry?.optional((any AuditLog).self) else { return nil }
+        var audit = CallAudit(log)
+        audit.conversation = conversation
+        audit.hasInput = isSaved
+        return audit
+    }
+
+    /// Removes content of conversations that no longer exist from the audit log.
+    private func eraseGoneFromAudit() async throws {
+        guard let log = registry?.optional((any AuditLog).self) else { return }
+        var gone: [AuditPlace] = []
+        for case .conversation(let id) in try await log.places() {
+            do { _ = try await history.conversation(ConversationID(rawValue: id)) } catch let error as HistoryError
+                where error.kind == .notFound
+            { gone.append(.conversation(id)) }
+        }
+        if !gone.isEmpty { try await log.eraseContent(of: gone) }
     }
 
     private func directory(_ registry: Registry, _ tracer: Tracer) -> ProviderDirectory {

@@ -109,7 +109,11 @@ final class EmbeddedGateway: ModelProvider {
             limits.defaultModel = nil
             // A user who is asked on a terminal may take any time to answer.
             limits.approvalTime = .seconds(24 * 3600)
-            let store = isKept ? store : GatewayStore.inMemory(now: surroundings.now)
+            let store =
+                isKept
+                ? store
+                : GatewayStore.inMemory(
+                    audit: { [whole] in whole?.registry?.optional((any AuditLog).self) }, now: surroundings.now)
             let turns = Turns(
                 store: store, providers: { [] }, builtIn: builtIn, settings: limits, clock: surroundings.clock,
                 now: surroundings.now, tracer: person.tracer,

@@ -22,7 +22,7 @@ public struct GatewayFeature: Feature {
         needs: [
             .one((any SecretStore).self), .optional((any TrustStore).self), .all((any ModelProvider).self),
             .optional((any BuiltInModel).self), .all((any ToolSource).self), .all((any ToolCatalog).self),
-            .one((any FolderRules).self),
+            .one((any FolderRules).self), .optional((any AuditLog).self),
         ],
         settings: GatewaySettings.declarations,
         groups: [
@@ -56,7 +56,7 @@ public struct GatewayFeature: Feature {
         registry.provide(
             (any DataStore).self,
             DatabaseStore(
-                id: "gateway.database", summary: "Projects, sessions, usage and audit of the gateway",
+                id: "gateway.database", summary: "Projects, sessions and usage of the gateway",
                 database: services.store.database, user: { try Instance(services.surroundings).user() },
                 emptyBin: { try await services.store.blankAudit() }))
         registry.uses(

@@ -37,7 +37,7 @@ final class GatewayServices: Sendable {
         }
         store = GatewayStore(
             database, without: settings.keepsSecrets ? nil : surroundings.redactor, turns: turns,
-            now: surroundings.now)
+            audit: { whole?.registry?.optional((any AuditLog).self) }, now: surroundings.now)
         token = GatewayToken(surroundings)
         embedded = EmbeddedGateway(settings: settings, surroundings: surroundings, store: store, whole: whole)
     }

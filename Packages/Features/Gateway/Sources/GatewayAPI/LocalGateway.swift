@@ -237,10 +237,30 @@ public final class LocalGateway: AgentServer, ProjectCatalog {
     }
 
     public func audit(ofSession id: String) async throws -> Offered<AgentList<AuditEntry>> {
-        try await asked("listAudit", .session, id) { services in
+        let found: Offered<AgentList<AuditEntry>?> = try await asked("listAudit", .session, id) { services in
             _ = try await services.session(id)
-            return try await Self.list({ try await services.store.auditEntries(session: id, page: $0) }, { $0 })
+            guard services.store.hasAudit else { return nil }
+            return try await Self.list({ try await services.store.auditEntries(session: id, page: $0) ?? .none($0) }) {
+                $0.asRoutesShowIt
+            }
         }
+        return found.value.flatMap(\.self).map(Offered.value) ?? .notOffered
+    }
+}
+
+extension Page {
+    /// A page of a list without items.
+    fileprivate static func none(_ request: PageRequest) -> Page { Page(items: [], request: request, total: 0) }
+}
+
+extension AuditEntry {
+    /// With what clients of the routes see of it; the rest is in the details.
+    fileprivate var asRoutesShowIt: AuditEntry {
+        var entry = AuditEntry(
+            project: project, session: session, actor: actor, action: action, subject: subject, decision: decision,
+            detail: detail)
+        (entry.number, entry.time) = (number, time)
+        return entry
     }
 }
 

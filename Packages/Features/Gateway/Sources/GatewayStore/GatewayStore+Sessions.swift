@@ -124,23 +124,9 @@ extension GatewayStore {
                 _ = try connection.run(Self.blankAudit + " WHERE session = ?", id)
             }
         }
+        try await eraseAudit(of: sessions)
         try await database.erase()
     }
-
-    /// Removes content of deleted sessions from the audit log. Returns the number of changed entries.
-    public func blankAudit() async throws -> Int {
-        try await database.write { connection in
-            try connection.run(
-                Self.blankAudit + """
-                     WHERE session IS NOT NULL AND json_remove(detail, '$.input', '$.beginning', '$.message') != detail
-                        AND NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.id = audit.session)
-                    """)
-        }
-    }
-
-    /// The input of a tool may contain what a user wrote.
-    private static let blankAudit: SQL =
-        "UPDATE audit SET detail = json_remove(detail, '$.input', '$.beginning', '$.message')"
 
     /// The totals of everything that is stored now.
     public func stats() async throws -> Stats {

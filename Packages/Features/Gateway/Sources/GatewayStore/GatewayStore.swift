@@ -3,9 +3,10 @@ import JSON
 import ModelKit
 public import ProcessKit
 public import StorageKit
+import Synchronization
 public import TurnLoop
 
-/// The gateway's database: projects, sessions with their messages, usage, and the audit log.
+/// The gateway's database: projects, sessions with their messages, and usage.
 ///
 ///     let store = GatewayStore(GatewayStore.database(at: "\(folder)/gateway.db"), now: now)
 ///     let session = try await store.createSession(NewSession(model: "openai/gpt-5"))
@@ -26,14 +27,19 @@ public final class GatewayStore: Sendable {
     /// session.
     let turns: Holdings
     let accounts: AccountQueue
+    let findAudit: @Sendable () -> (any AuditLog)?
+    /// Whether the entries of this store's own table are in the audit log.
+    let hasTakenOver = Atomic(false)
 
     /// - Parameters:
     ///   - redactor: Removes secrets from everything that is stored.
+    ///   - audit: Returns the log of what is done; nil where nothing is recorded.
     ///   - turns: The turns of another store in this process that uses the same file.
     public init(
         _ database: Database, without redactor: Redactor? = nil, turns: Holdings = Holdings(),
-        now: @escaping @Sendable () -> Timestamp
+        audit: @escaping @Sendable () -> (any AuditLog)? = { nil }, now: @escaping @Sendable () -> Timestamp
     ) {
+        findAudit = audit
         self.database = database
         self.now = now
         accounts = AccountQueue(database)
@@ -62,10 +68,19 @@ public final class GatewayStore: Sendable {
         Database(path, migrations: migrations, durability: .normal, notice: notice)
     }
 
-    /// A store in memory, for conversations that are not saved.
-    public static func inMemory(now: @escaping @Sendable () -> Timestamp) -> GatewayStore {
-        GatewayStore(Database(inMemory: "the gateway's memory", migrations: migrations), now: now)
+    /// A store in memory, for conversations that are not saved. The audit log gets what was done in them, without the
+    /// content.
+    public static func inMemory(
+        audit: @escaping @Sendable () -> (any AuditLog)? = { nil }, now: @escaping @Sendable () -> Timestamp
+    ) -> GatewayStore {
+        let database = Database(inMemory: memory, migrations: migrations)
+        return GatewayStore(database, audit: audit, now: now)
     }
+
+    private static let memory = "the gateway's memory"
+
+    /// Whether this is a store for conversations that are not saved.
+    var isPassing: Bool { database.path == Self.memory }
 
     /// Waits for pending writes and closes the file.
     public func close() async {

@@ -24,6 +24,13 @@ public struct Page<Element: Sendable>: Sendable {
     /// The number of items on all pages.
     public let total: Int
 
+    /// A page with these items, out of `total` on all pages.
+    public init(items: [Element], request: PageRequest, total: Int) {
+        self.items = items
+        self.request = request
+        self.total = total
+    }
+
     /// The number of pages.
     public var pages: Int { (total + request.size - 1) / request.size }
     /// Whether a page follows.

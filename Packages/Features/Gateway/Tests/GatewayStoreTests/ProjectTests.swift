@@ -132,7 +132,7 @@ struct ProjectTests {
             #expect(try await store.number("SELECT count(*) FROM messages") == 0)
             #expect(try await store.number("SELECT count(*) FROM turns") == 0)
             #expect(try await store.usage(by: .project).map(\.key) == [project])
-            #expect(try await store.auditEntries(project: project).total == 1)
+            #expect(try await store.auditEntries(project: project)?.total == 1)
             #expect(try await failure { try await store.deleteProject(project) } == .notFound)
         }
     }

@@ -105,9 +105,6 @@ struct SizeTests {
                 try connection.plan(
                     Connection.sessionColumns
                         + " WHERE project = ?1 ORDER BY updated DESC, sessions.id DESC LIMIT ?2 OFFSET ?3", "x", 1, 1),
-                try connection.plan(
-                    GatewayStore.auditColumns + GatewayStore.auditCondition(session: "x", project: nil)
-                        + " ORDER BY id DESC LIMIT ?3 OFFSET ?4", "x", nil, 1, 1),
                 try connection.plan("DELETE FROM sessions WHERE id = ?", "x"),
             ]
         }

@@ -29,8 +29,8 @@ final class Days: Sendable {
 
 extension GatewayStore {
     /// The store in a folder, for tests and their child processes.
-    static func open(_ folder: String, days: Days = Days()) -> GatewayStore {
-        GatewayStore(database(at: "\(folder)/gateway.db"), now: { days.next })
+    static func open(_ folder: String, days: Days = Days(), audit log: RecordingAuditLog? = nil) -> GatewayStore {
+        GatewayStore(database(at: "\(folder)/gateway.db"), audit: { log }, now: { days.next })
     }
 
     /// A session with its own project.
@@ -79,10 +79,12 @@ extension GatewayStore {
 
 /// Runs `body` with a store in its own folder, and checks that its file is intact in the end.
 func withStore(
-    isolation: isolated (any Actor)? = #isolation, days: Days = Days(), _ body: (GatewayStore) async throws -> Void
+    isolation: isolated (any Actor)? = #isolation, days: Days = Days(),
+    audit log: RecordingAuditLog? = RecordingAuditLog(),
+    _ body: (GatewayStore) async throws -> Void
 ) async throws {
     try await TemporaryDirectory.run { folder in
-        let store = GatewayStore.open(folder, days: days)
+        let store = GatewayStore.open(folder, days: days, audit: log)
         try await body(store)
         try await store.checkSums()
         #expect(try await store.database.check() == [])

@@ -158,6 +158,8 @@ struct HistoryActions {
     /// Removes a conversation permanently, from the history and from the servers whose sessions are stored here.
     private func erase(_ conversation: Conversation, _ context: ActionContext) async throws {
         try await history.database.requireAlone()
+        let log = context.registry.optional((any AuditLog).self)
+        try await log?.eraseContent(of: [.conversation(conversation.id.rawValue)])
         let elsewhere = try await services.forgetSessions(of: conversation.id, context.registry)
         context.progress("removing it from the history")
         try await history.purge(conversation.id)
@@ -260,7 +262,10 @@ struct HistoryActions {
                 of: try await history.find(prefix))
             let policy = services.policy(.readOnly, rules: rules, context)
             let tools = try await services.tools(.workspace, policy, context)
-            let result = try await services.loop(tools, policy, context).run(again: call) { _ in }
+            var loop = services.loop(tools, policy, context)
+            let conversation = try await history.find(prefix).id.rawValue
+            loop.audit = services.audit(isSaved: true) { conversation }
+            let result = try await loop.run(again: call) { _ in }
             return RepeatedCall(
                 row: CallRow(
                     CallEntry(

@@ -22,7 +22,7 @@ struct ChatTurn: Sendable {
         let provider = plan.choice.provider
         var outcome: TurnOutcome
         do {
-            outcome = try await loop(sources, summariser).run(
+            outcome = try await loop(sources, summariser, recorder).run(
                 plan.request, after: plan.cut,
                 asking: { request, receive in
                     do {
@@ -94,8 +94,11 @@ struct ChatTurn: Sendable {
         return Summariser(plan.choice, room: tokens, after: plan.cut)
     }
 
-    private func loop(_ sources: [any ToolSource], _ summariser: Summariser?) -> TurnLoop {
+    private func loop(
+        _ sources: [any ToolSource], _ summariser: Summariser?, _ recorder: TurnRecorder
+    ) -> TurnLoop {
         var loop = services.loop(sources, policy, context)
+        loop.audit = services.audit(isSaved: plan.opening != nil) { await recorder.conversation?.rawValue }
         guard let model = plan.choice.description else { return loop }
         loop.budget = ContextBudget(for: model, options: plan.request.options)
         loop.price = model.price

@@ -30,11 +30,12 @@ struct Desk: Sendable {
 
     /// Lends a desk whose provider is the script.
     static func run(
-        isolation: isolated (any Actor)? = #isolation, _ script: @escaping ScriptedServer.Script,
+        isolation: isolated (any Actor)? = #isolation, with features: [any Feature.Type] = [],
+        _ script: @escaping ScriptedServer.Script,
         _ body: (inout Desk) async throws -> Void
     ) async throws {
         try await ScriptedServer.run(script) { server in
-            try await TestWorkbench.run([Workshop.self, ChatFeature.self]) { bench in
+            try await TestWorkbench.run([Workshop.self, ChatFeature.self] + features) { bench in
                 bench.time = MovableTime(step: .seconds(1))
                 bench.environment["OPENAI_BASE_URL"] = "http://127.0.0.1:\(server.port)/v1"
                 bench.environment["OPENAI_API_KEY"] = key
@@ -46,10 +47,12 @@ struct Desk: Sendable {
 
     /// The same with one of these streams for each question.
     static func run(
-        answers: String..., isolation: isolated (any Actor)? = #isolation, _ body: (inout Desk) async throws -> Void
+        answers: String..., with features: [any Feature.Type] = [],
+        isolation: isolated (any Actor)? = #isolation, _ body: (inout Desk) async throws -> Void
     ) async throws {
         let next = Counter()
         try await run(
+            with: features,
             { connection in
                 // Lists of models are requested when a name is resolved.
                 guard try connection.receiveRequest().method == "POST" else {

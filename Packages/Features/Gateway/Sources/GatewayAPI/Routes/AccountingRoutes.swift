@@ -50,7 +50,9 @@ struct AccountingRoutes {
 
     private func audit(_ id: String, _ page: Int, _ size: Int) async throws -> WirePage<WireAudit> {
         _ = try await services.session(id)
-        let found = try await store.auditEntries(session: id, page: PageRequest(number: page, size: size))
+        guard let found = try await store.auditEntries(session: id, page: PageRequest(number: page, size: size)) else {
+            throw RequestProblem.notFound("there is no audit log here; the feature 'audit' is off or not in this build")
+        }
         return WirePage(found, WireAudit.init)
     }
 }

@@ -84,6 +84,7 @@ final class AgentTurn: Sendable {
         loop.limits.callTime = parts.settings.callTime
         loop.budget = ContextBudget(for: plan.choice.description, options: request.options)
         loop.price = plan.choice.description.price
+        loop.audit = await plan.callAudit(parts.store)
         let meter = TurnMeter(parts: parts, place: plan.place, client: plan.client)
         return try await loop.run(
             request,

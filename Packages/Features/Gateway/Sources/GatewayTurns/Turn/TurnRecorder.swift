@@ -17,6 +17,8 @@ actor TurnRecorder {
     private var hasToldText = false
     private var needsBreak = false
     private var hasToldOfSecrets = false
+    /// The entries in the audit log of calls that have not ended, by their ids.
+    private var records: [String: Int] = [:]
 
     init(parts: TurnParts, plan: AgentPlan, feed: Channel<GatewayEvent>) {
         self.parts = parts
@@ -160,36 +162,27 @@ extension TurnRecorder {
                 subject: plan.place.name, detail: detail))
     }
 
-    /// Writes calls that change something or were denied to the audit log; calls that only read if the session wants
-    /// them.
+    /// Records calls that the turn loop does not run. The `claude` command is told that it may run a call only after
+    /// this; calls that a provider ran itself are known only when they have ended.
     private func audit(_ update: CallUpdate) async throws {
-        guard update.result != nil else { return }
+        if case .provider = plan.choice.backend, !update.call.isDone { return }
+        let hasEnded = update.result != nil
+        guard hasEnded || update.state == .approved && records[update.call.id] == nil else { return }
         guard plan.selection.auditLog || update.effect != .reads || update.state == .denied else { return }
-        var detail: JSONObject = [
-            "id": .string(update.call.id), "state": update.state.json, "input": update.call.input,
-        ]
-        if let client = plan.client { detail["client"] = .string(client.name) }
-        if let effect = update.effect { detail["effect"] = effect.json }
-        if let source = update.source { detail["source"] = .string(source) }
-        if let code = update.result?.exitCode { detail["exit_code"] = .int(code) }
-        if let time = update.result?.duration { detail["duration_ms"] = .int(Int(time / .milliseconds(1))) }
-        try await parts.store.audit(
-            AuditEntry(
-                project: plan.project?.id, session: plan.session.id, actor: "model", action: "tool.call",
-                subject: update.tool ?? update.call.name, decision: update.decision?.words, detail: .object(detail)))
+        guard let audit = await plan.callAudit(parts.store) else { return }
+        if hasEnded, let number = records.removeValue(forKey: update.call.id) {
+            try await audit.log.complete(number, audit.completion(of: update))
+        } else {
+            let number = try await audit.log.record(await audit.entry(for: update))
+            if !hasEnded { records[update.call.id] = number }
+        }
     }
 }
 
-extension ApprovalDecision {
-    /// The decision, and who made it.
-    fileprivate var words: String {
-        let origin =
-            switch by {
-            case .rule(let rule): "by a rule of the \(rule.scope == .conversation ? "session" : rule.scope.rawValue)"
-            case .effect: "because it only reads"
-            case .person: "by the client"
-            case .nobody: "because nobody answered"
-            }
-        return "\(isAllowed ? "allowed" : "denied") \(origin)"
+extension AgentPlan {
+    /// How the calls of this turn are recorded; nil if there is no audit log.
+    func callAudit(_ store: GatewayStore) async -> CallAudit? {
+        await store.callAudit(
+            session: session.id, project: project?.id, client: client?.name, hasReads: selection.auditLog)
     }
 }

@@ -227,6 +227,20 @@ struct ContractTests {
         }
     }
 
+    @Test("a gateway without an audit log offers none, which is no error", arguments: Way.allCases)
+    func withoutAudit(way: Way) async throws {
+        try await withGateway(audited: false) { gateway in
+            let server = try gateway.reached(way)
+            try await asCaller {
+                let made = try #require(try await server.createSession(NewAgentSession()).value)
+                #expect(try await server.audit(ofSession: made.id) == .notOffered)
+                await #expect(throws: AgentServerError.self) { _ = try await server.audit(ofSession: "none") }
+            }
+            let answer = try await gateway.json(.get, "/v1/sessions/none/audit", status: 404)
+            #expect(answer.errorCode == "session_not_found")
+        }
+    }
+
     @Test("both ways give the same values at the same time")
     func same() async throws {
         try await withGateway { gateway in

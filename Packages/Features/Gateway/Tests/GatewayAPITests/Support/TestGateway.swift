@@ -86,7 +86,8 @@ struct TestGateway: Sendable {
 /// Serves for the length of `body`.
 func withGateway(
     _ settings: TurnSettings = TurnSettings(), _ change: (inout ServerConfiguration) -> Void = { _ in },
-    patience: Duration = .seconds(10), _ body: @escaping @Sendable (TestGateway) async throws -> Void
+    patience: Duration = .seconds(10), audited: Bool = true,
+    _ body: @escaping @Sendable (TestGateway) async throws -> Void
 ) async throws {
     var configuration = ServerConfiguration()
     configuration.limits.drain = .seconds(5)
@@ -97,7 +98,9 @@ func withGateway(
     change(&configuration)
     try await TemporaryDirectory.run { [configuration] folder in
         let now: @Sendable () -> Timestamp = Timestamp.now
-        let store = GatewayStore(GatewayStore.database(at: "\(folder)/gateway.db"), now: now)
+        let log = RecordingAuditLog(now: now)
+        let store = GatewayStore(
+            GatewayStore.database(at: "\(folder)/gateway.db"), audit: { audited ? log : nil }, now: now)
         let model = TestModel()
         let turns = Turns(
             store: store, providers: { [model] }, builtIn: PlannerModel(), settings: settings, now: now)

@@ -18,6 +18,7 @@ struct Workshop: Sendable {
     let store: GatewayStore
     let turns: Turns
     let project: Project
+    let log: RecordingAuditLog
     /// The rules kept for folders.
     var folders: FolderRecordFile { FolderRecordFile("\(folder)/state/folders.json") }
 
@@ -33,8 +34,9 @@ struct Workshop: Sendable {
             let now = now ?? { days.next }
             try Files.makeDirectories("\(folder)/project")
             try Files.writeAtomically(Array("one\ntwo // TODO: three\n".utf8), to: "\(folder)/project/notes.txt")
+            let log = RecordingAuditLog(now: now)
             let store = GatewayStore(
-                GatewayStore.database(at: "\(folder)/gateway.db"), without: redactor, now: now)
+                GatewayStore.database(at: "\(folder)/gateway.db"), without: redactor, audit: { log }, now: now)
             let project = try await store.createProject(
                 NewProject(name: "Sample", path: "\(folder)/project", rules: rules, budget: budget))
             let turns = Turns(
@@ -42,7 +44,7 @@ struct Workshop: Sendable {
                 sources: { _, _ in sources },
                 clock: clock, now: now, tracer: tracer, folders: FolderRecordFile("\(folder)/state/folders.json"))
             do {
-                let workshop = Workshop(folder: folder, store: store, turns: turns, project: project)
+                let workshop = Workshop(folder: folder, store: store, turns: turns, project: project, log: log)
                 // Turns need a caller.
                 try await Caller.$current.withValue(.person(HeadlessInteraction())) { try await body(workshop) }
             } catch {
@@ -89,7 +91,7 @@ struct Workshop: Sendable {
     }
 
     func audit(_ session: String? = nil) async throws -> [AuditEntry] {
-        try await store.auditEntries(session: session).items
+        try await store.auditEntries(session: session)?.items ?? []
     }
 }
 

@@ -199,7 +199,7 @@ enum DataActions {
     .details(
         "Deleted conversations cannot be restored afterwards. Overwrites free space in the files, rebuilds the search "
             + "index, empties the log, and removes files that were set aside as damaged or kept by 'data restore'. Data that "
-            + "was not deleted stays. For removed sessions, the gateway's audit log keeps what was done, without the text. "
+            + "was not deleted stays. Of removed conversations, the audit log keeps what was done, without the text. "
             + "Fails while other programs have the data open, and names them."
     )
     .example("martlet data purge chat.history", "Deleted conversations")

@@ -12,8 +12,8 @@ public struct CallAudit: Sendable {
     public var project: String?
     /// The session of the turn.
     public var session: String?
-    /// The conversation of the turn.
-    public var conversation: String?
+    /// Finds the conversation of the turn, which may be stored only while the model answers.
+    public var conversation: @Sendable () async -> String? = { nil }
     /// The client for which the turn runs.
     public var client: String?
     /// Who answers questions about calls, as the log names them.
@@ -29,7 +29,7 @@ public struct CallAudit: Sendable {
     }
 
     /// The entry for a call as it stands.
-    public func entry(for update: CallUpdate) -> AuditEntry {
+    public func entry(for update: CallUpdate) async -> AuditEntry {
         var detail: JSONObject = ["id": .string(update.call.id)]
         if update.result != nil { detail["state"] = update.state.json }
         if hasInput { detail["input"] = update.call.input }
@@ -38,14 +38,14 @@ public struct CallAudit: Sendable {
         if let source = update.source { detail["source"] = .string(source) }
         for (name, value) in update.resultDetail { detail[name] = value }
         return AuditEntry(
-            project: project, session: session, conversation: conversation, actor: "model", action: "tool.call",
+            project: project, session: session, conversation: await conversation(), actor: "model", action: "tool.call",
             source: update.source, subject: update.tool ?? update.call.name,
             decision: update.decision?.words(person: person), rule: update.decision?.ruleText,
             outcome: update.result == nil ? nil : update.state.rawValue, detail: .object(detail))
     }
 
     /// How a call that was recorded before has ended.
-    func completion(of update: CallUpdate) -> AuditCompletion {
+    public func completion(of update: CallUpdate) -> AuditCompletion {
         var detail: JSONObject = ["state": update.state.json]
         for (name, value) in update.resultDetail { detail[name] = value }
         return AuditCompletion(outcome: update.state.rawValue, detail: detail)

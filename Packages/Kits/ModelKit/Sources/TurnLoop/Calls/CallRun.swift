@@ -293,7 +293,7 @@ extension CallRun {
     private func isRecorded(_ index: Int) async throws -> Bool {
         guard let audit = loop.audit, entries[index].mayChange, entries[index].record == nil else { return true }
         do {
-            entries[index].record = try await audit.log.record(audit.entry(for: entries[index].update))
+            entries[index].record = try await audit.log.record(await audit.entry(for: entries[index].update))
             return true
         } catch {
             let reason = AnyFailure(error).message
@@ -312,7 +312,7 @@ extension CallRun {
             if let number = entries[index].record {
                 try await audit.log.complete(number, audit.completion(of: update))
             } else if audit.hasReads || entries[index].mayChange || update.state == .denied {
-                try await audit.log.record(audit.entry(for: update))
+                try await audit.log.record(await audit.entry(for: update))
             }
         } catch {
             try await tellOfAudit("not everything is in the audit log: \(AnyFailure(error).message)")
