@@ -4,6 +4,7 @@ import PackageDescription
 /// One line per feature: its trait, its folder in Packages/Features and its product have this name.
 let features: [String] = [
     // Sorted; `make feature NAME=Weather` adds a line.
+    "Audit",
     "Auth",
     "Chat",
     "Gateway",

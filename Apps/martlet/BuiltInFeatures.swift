@@ -1,5 +1,8 @@
 import Registry
 
+#if Audit
+    import Audit
+#endif
 #if Auth
     import Auth
 #endif
@@ -27,6 +30,11 @@ enum BuiltInFeatures {
     static var all: [BuiltInFeature] {
         [
             // Sorted; `make feature NAME=Weather` adds an entry.
+            BuiltInFeature(trait: "Audit", provides: "AuditLog", "DataStore") {
+                #if Audit
+                    AuditFeature.self
+                #endif
+            }.described("A log of what was done, which cannot be changed unnoticed"),
             BuiltInFeature(
                 trait: "Auth", provides: "SecretStore", "TrustStore", "Authenticator", "DataStore", "ServerList",
                 "ResourceSignIn"

@@ -1,3 +1,4 @@
+import Audit
 import Auth
 import Capabilities
 import Chat
@@ -28,8 +29,9 @@ enum Product {
             features: [
                 BuiltInFeature(essential: CommandLineFeature.self), BuiltInFeature(essential: ScreenFeature.self),
                 BuiltInFeature(essential: TerminalFeature.self),
-                BuiltInFeature(AuthFeature.self), BuiltInFeature(ChatFeature.self), BuiltInFeature(GatewayFeature.self),
-                BuiltInFeature(MCPFeature.self), BuiltInFeature(OfflineModelFeature.self), BuiltInFeature(RunnerFeature.self),
+                BuiltInFeature(AuditFeature.self), BuiltInFeature(AuthFeature.self), BuiltInFeature(ChatFeature.self),
+                BuiltInFeature(GatewayFeature.self), BuiltInFeature(MCPFeature.self),
+                BuiltInFeature(OfflineModelFeature.self), BuiltInFeature(RunnerFeature.self),
                 BuiltInFeature(ShellFeature.self),
             ], environment: environment)
     }

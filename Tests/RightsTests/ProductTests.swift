@@ -1,3 +1,4 @@
+import Audit
 import Auth
 import Capabilities
 import Chat
@@ -281,9 +282,9 @@ extension ProductTests {
             let workbench = Workbench(
                 name: "martlet", version: "1.0",
                 features: [
-                    BuiltInFeature(AuthFeature.self), BuiltInFeature(ChatFeature.self),
-                    BuiltInFeature(GatewayFeature.self), BuiltInFeature(MCPFeature.self),
-                    BuiltInFeature(OfflineModelFeature.self),
+                    BuiltInFeature(AuditFeature.self), BuiltInFeature(AuthFeature.self),
+                    BuiltInFeature(ChatFeature.self), BuiltInFeature(GatewayFeature.self),
+                    BuiltInFeature(MCPFeature.self), BuiltInFeature(OfflineModelFeature.self),
                     BuiltInFeature(RunnerFeature.self),
                 ],
                 environment: ["HOME": folder, "MARTLET_HOME": "\(folder)/home", "PATH": "/usr/bin:/bin"])
@@ -300,7 +301,7 @@ extension ProductTests {
     private static let unspoken = ["auth.trust.remove", "auth.trust.show"]
 
     private static let byName = [
-        "auth.login", "auth.logout", "auth.pat.create", "auth.pat.revoke", "auth.pat.rotate", "auth.secret.import",
+        "audit.seal", "auth.login", "auth.logout", "auth.pat.create", "auth.pat.revoke", "auth.pat.rotate", "auth.secret.import",
         "auth.secret.passphrase", "auth.secret.remove", "auth.secret.set", "auth.server.add", "auth.server.remove",
         "auth.server.set", "auth.server.use", "auth.trust.add", "auth.trust.remove", "chat.disallow", "chat.run",
         "config.set",
@@ -310,7 +311,7 @@ extension ProductTests {
     ]
 
     private static let writing = [
-        "auth.secret.lock", "chat.delete", "chat.fork", "chat.import", "chat.picture", "chat.rename", "chat.rerun",
+        "audit.export", "auth.secret.lock", "chat.delete", "chat.fork", "chat.import", "chat.picture", "chat.rename", "chat.rerun",
         "chat.restore",
         "chat.retry", "chat.send", "chat.use", "config.edit", "data.backup", "data.compact", "file.write",
         "gateway.stop", "http.request",

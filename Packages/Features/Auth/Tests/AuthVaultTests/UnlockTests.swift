@@ -20,6 +20,26 @@ struct UnlockTests {
         }
     }
 
+    @Test("A vault is ready if it is there and open, and is not asked for anything to find out")
+    func ready() async throws {
+        try await Bench.run(answers: []) { bench in
+            #expect(!(await bench.vault.isReady()), "the first secret would make it")
+            #expect(bench.person.asked.isEmpty && !Files.exists(bench.vault.path))
+        }
+        try await Bench.run { bench in
+            try await bench.vault.store(Secret("x"), named: "a")
+            #expect(await bench.vault.isReady())
+            let layers = LayeredSecretStore(environment: [:], over: bench.vault) { _ in }
+            #expect(await layers.isReady())
+        }
+        try await withPassphrase(answers: ["right"]) { bench in
+            #expect(!(await bench.vault.isReady()))
+            #expect(bench.person.asked.isEmpty)
+            try await bench.vault.unlock()
+            #expect(await bench.vault.isReady())
+        }
+    }
+
     // MARK: The first use
 
     @Test("The first secret asks twice for a new passphrase")

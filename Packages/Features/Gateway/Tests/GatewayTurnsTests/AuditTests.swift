@@ -3,6 +3,7 @@ import CoreTesting
 import GatewayStore
 import JSON
 import Testing
+import TurnLoop
 
 @testable import GatewayTurns
 
