@@ -301,7 +301,8 @@ extension ProductTests {
     private static let unspoken = ["auth.trust.remove", "auth.trust.show"]
 
     private static let byName = [
-        "audit.seal", "auth.login", "auth.logout", "auth.pat.create", "auth.pat.revoke", "auth.pat.rotate", "auth.secret.import",
+        "audit.seal", "auth.login", "auth.logout", "auth.pat.create", "auth.pat.revoke", "auth.pat.rotate",
+        "auth.secret.import",
         "auth.secret.passphrase", "auth.secret.remove", "auth.secret.set", "auth.server.add", "auth.server.remove",
         "auth.server.set", "auth.server.use", "auth.trust.add", "auth.trust.remove", "chat.disallow", "chat.run",
         "config.set",
@@ -311,7 +312,8 @@ extension ProductTests {
     ]
 
     private static let writing = [
-        "audit.export", "auth.secret.lock", "chat.delete", "chat.fork", "chat.import", "chat.picture", "chat.rename", "chat.rerun",
+        "audit.export", "auth.secret.lock", "chat.delete", "chat.fork", "chat.import", "chat.picture", "chat.rename",
+        "chat.rerun",
         "chat.restore",
         "chat.retry", "chat.send", "chat.use", "config.edit", "data.backup", "data.compact", "file.write",
         "gateway.stop", "http.request",
