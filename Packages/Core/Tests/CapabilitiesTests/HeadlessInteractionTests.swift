@@ -91,6 +91,19 @@ struct HeadlessInteractionTests {
         }
     }
 
+    @Test("Only texts, and choices that say so, are values; whatever else is asked is a decision of the person")
+    func purposes() {
+        func purpose(_ kind: Question.Kind, _ purpose: Question.Purpose? = nil) -> Question.Purpose {
+            Question("q.id", "Well?", kind, for: purpose).purpose
+        }
+        #expect(purpose(.text(default: nil)) == .value && purpose(.text(default: nil), .decision) == .decision)
+        #expect(purpose(.composition(history: [], completions: [])) == .value)
+        #expect(purpose(.choice(["yes", "no"])) == .decision && purpose(.choice(["red"]), .value) == .value)
+        for kind in [Question.Kind.confirm, .secret] {
+            #expect(purpose(kind) == .decision && purpose(kind, .value) == .decision)
+        }
+    }
+
     @Test("A declined question is a different error from an unanswered one")
     func declined() {
         let declined = InteractionError.declined(id: "q.id")

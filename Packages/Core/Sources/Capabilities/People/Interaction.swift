@@ -26,6 +26,16 @@ public struct Question: Sendable {
     public let prompt: String
     /// The form of the answer.
     public let kind: Kind
+    /// What the answer is for, which says who may give it.
+    public let purpose: Purpose
+
+    /// What an answer is for.
+    public enum Purpose: Sendable, Hashable {
+        /// A value that the work needs. Nothing becomes allowed by it, so another program may ask its own user.
+        case value
+        /// A decision that only the person may make: an approval, trust, a secret, or what is lost.
+        case decision
+    }
 
     /// The form of an answer, with what a frontend needs to ask for it.
     public enum Kind: Sendable {
@@ -43,10 +53,20 @@ public struct Question: Sendable {
     }
 
     /// The id must not change in later versions, because people provide answers under it.
-    public init(_ id: String, _ prompt: String, _ kind: Kind) {
+    ///
+    /// - Parameter purpose: nil for a value if the answer is a text, and a decision otherwise. A confirmation or a secret
+    ///   is always a decision.
+    public init(_ id: String, _ prompt: String, _ kind: Kind, for purpose: Purpose? = nil) {
         self.id = id
         self.prompt = prompt
         self.kind = kind
+        self.purpose =
+            switch kind {
+            case .confirm, .secret: .decision
+            case .text, .composition: purpose ?? .value
+            // Approvals are choices too, and nobody may mistake one for a value because its author said nothing.
+            case .choice: purpose ?? .decision
+            }
     }
 }
 
@@ -99,8 +119,12 @@ extension Interaction {
     }
 
     /// Asks for one of several options and returns its index.
-    public func choice(_ id: String, _ prompt: String, among options: [String]) async throws -> Int {
-        guard case .choice(let index) = try await answer(Question(id, prompt, .choice(options))),
+    ///
+    /// - Parameter purpose: `value` if nothing becomes allowed by any of the options.
+    public func choice(
+        _ id: String, _ prompt: String, among options: [String], for purpose: Question.Purpose = .decision
+    ) async throws -> Int {
+        guard case .choice(let index) = try await answer(Question(id, prompt, .choice(options), for: purpose)),
             options.indices.contains(index)
         else { throw InteractionError.wrongKind(id) }
         return index
