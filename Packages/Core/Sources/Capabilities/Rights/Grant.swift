@@ -322,9 +322,12 @@ extension Grant.Layer {
                     mend: mend("actions", actions.isEmpty ? "" : nil, id))
             }
             if effect <= effects || actions.contains(where: { Self.covers($0, id) }) { return nil }
+            let isBundle = if case .bundle = holder { true } else { false }
             return .deny(
                 rule: "\(id) \(effect.rawValue) something, and \(holder.words) does not permit it",
-                mend: "add it to permissions.actions, or set permissions.effects to \(effect.rawValue)")
+                mend: isBundle
+                    ? "add it to permissions.actions, or set permissions.effects to \(effect.rawValue)"
+                    : "do it yourself")
         }
     }
 

@@ -115,6 +115,11 @@ struct GrantTests {
                 == .deny(
                     rule: "the bundle 'deploy' may not connect to [::1]:80",
                     mend: "add \"[::1]:80\" to permissions.hosts"))
+        // A client has no permissions that could be written down.
+        #expect(
+            Grant(Grant.Layer(.client("host"))).decide(.action("a.write", .writes, .bundles))
+                == .deny(
+                    rule: "a.write writes something, and the token 'host' does not permit it", mend: "do it yourself"))
         #expect(
             Grant.model.decide(.action("auth.secret.get", .reads, .bundles))
                 == .deny(
