@@ -15,8 +15,15 @@ final class MCPConversation: Sendable {
         var isInitialized = false
         /// The least serious log messages that the client wants.
         var level = MCPLogEntry.Level.info
-        /// The resources whose changes it wants to know.
-        var watched: Set<String> = []
+        /// The resources whose changes it wants to know, by their addresses.
+        var watched: [String: Watch] = [:]
+        var nextWatch = 0
+    }
+
+    private struct Watch {
+        let number: Int
+        /// Whether the service has agreed.
+        var isAgreed = false
     }
 
     let connection: RPCConnection
@@ -50,6 +57,11 @@ final class MCPConversation: Sendable {
         server.service.changes.remove(listener)
         server.suspended.drop(of: owner)
         await owner.end()
+        let (peer, watched) = state.withLock { state in
+            defer { state.watched = [:] }
+            return (state.peer, state.watched.filter(\.value.isAgreed).keys)
+        }
+        if let peer { for address in watched { server.service.unwatch(address, for: peer) } }
         try result.get()
     }
 
@@ -136,7 +148,10 @@ final class MCPConversation: Sendable {
         let listener = server.service.changes.add { [weak self] change in
             if let notice = subscription.notice(of: change) { self?.notify(notice.method, notice.params) }
         }
-        defer { server.service.changes.remove(listener) }
+        defer {
+            server.service.changes.remove(listener)
+            server.end(subscription, peer)
+        }
         try await Promise<Void>().value()
         return [:]
     }
@@ -169,24 +184,38 @@ final class MCPConversation: Sendable {
             state.withLock { $0.level = level }
         case "resources/subscribe" where offered.subscribesResources:
             let address = try MCPServer.text("uri", in: params)
-            try await server.service.watch(address, for: peer)
-            try watch(address)
+            try await watch(address, for: peer)
         case "resources/unsubscribe" where offered.subscribesResources:
             let address = try MCPServer.text("uri", in: params)
-            state.withLock { _ = $0.watched.remove(address) }
+            let watch = state.withLock { $0.watched.removeValue(forKey: address) }
+            if watch?.isAgreed == true { server.service.unwatch(address, for: peer) }
         default: throw RPCError.noMethod(request.method)
         }
         return [:]
     }
 
-    private func watch(_ address: String) throws(RPCError) {
+    private func watch(_ address: String, for peer: MCPPeer) async throws {
         let limit = server.limits.watched
-        let isWatched = state.withLock { state in
-            guard state.watched.count < limit || state.watched.contains(address) else { return false }
-            state.watched.insert(address)
+        let number = try state.withLock { state throws(RPCError) -> Int? in
+            if state.watched[address] != nil { return nil }
+            guard state.watched.count < limit else {
+                throw RPCError(RPCError.invalidParams, "a client may watch \(limit) resources")
+            }
+            state.nextWatch += 1
+            state.watched[address] = Watch(number: state.nextWatch)
+            return state.nextWatch
+        }
+        guard let number else { return }
+        let result: Result<Void, any Error>
+        do { result = .success(try await server.service.watch(address, for: peer)) } catch { result = .failure(error) }
+        // The client may have given it up meanwhile, and begun again.
+        let isStill = state.withLock { state in
+            guard state.watched[address]?.number == number else { return false }
+            if case .success = result { state.watched[address]?.isAgreed = true } else { state.watched[address] = nil }
             return true
         }
-        if !isWatched { throw RPCError(RPCError.invalidParams, "a client may watch \(limit) resources") }
+        try result.get()
+        if !isStill { server.service.unwatch(address, for: peer) }
     }
 
     // MARK: Sending
@@ -214,7 +243,7 @@ final class MCPConversation: Sendable {
     private func tell(_ change: MCPChange) {
         let (peer, isWatched) = state.withLock { state -> (MCPPeer?, Bool) in
             var isWatched = false
-            if case .resource(let address) = change { isWatched = state.watched.contains(address) }
+            if case .resource(let address) = change { isWatched = state.watched[address] != nil }
             return (state.isInitialized ? state.peer : nil, isWatched)
         }
         guard let peer else { return }

@@ -123,16 +123,23 @@ extension MCPServer {
             throw RPCError(
                 RPCError.invalidParams, "a client may watch \(limits.watched) resources, and not \(addresses.count)")
         }
-        for address in addresses where offered.subscribesResources {
+        for address in Set(addresses) where offered.subscribesResources {
             do {
                 try await service.watch(address, for: peer)
                 changes.insert(.resource(address))
             } catch {
-                try Task.checkCancellation()
                 // The acknowledgement tells which are watched.
+                guard Task.isCancelled else { continue }
+                end(Subscription(id: request.id, changes: changes), peer)
+                throw CancellationError()
             }
         }
         return Subscription(id: request.id, changes: changes)
+    }
+
+    /// Nothing is told by it any more.
+    func end(_ subscription: Subscription, _ peer: MCPPeer) {
+        for case .resource(let address) in subscription.changes { service.unwatch(address, for: peer) }
     }
 
     /// The changes that one request is told.

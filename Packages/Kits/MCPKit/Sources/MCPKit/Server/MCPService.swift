@@ -52,6 +52,8 @@ public protocol MCPService: Sendable {
     func read(_ address: String, in context: MCPCallContext) async throws -> [ToolResource]
     /// Throws if the client may not be told when this resource changes.
     func watch(_ address: String, for peer: MCPPeer) async throws
+    /// The client no longer wants to be told, or is gone. Called once for each `watch` that succeeded; must not wait.
+    func unwatch(_ address: String, for peer: MCPPeer)
 
     /// All prompts.
     func prompts(for peer: MCPPeer) async throws -> [MCPPrompt]
@@ -89,6 +91,8 @@ extension MCPService {
     }
     /// By default every resource may be watched.
     public func watch(_ address: String, for peer: MCPPeer) async throws {}
+    /// By default nothing was begun.
+    public func unwatch(_ address: String, for peer: MCPPeer) {}
     /// By default there are none.
     public func prompts(for peer: MCPPeer) async throws -> [MCPPrompt] { [] }
     /// By default there are none.

@@ -85,8 +85,9 @@ extension MCPHTTPServer {
             guard let notice = subscription.notice(of: change) else { return }
             stream.append(.notification(RPCNotification(notice.method, .object(notice.params))))
         }
-        let lease = Lease {
+        let lease = Lease { [server] in
             changes.remove(listener)
+            server.end(subscription, peer)
             place.end()
         }
         return Self.events(of: stream, lease, isEndless: true)
