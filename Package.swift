@@ -51,11 +51,12 @@ let base: [(name: String, path: String, products: [String], tests: [String])] = 
     ("YAMLKit", "Packages/Kits/YAMLKit", ["YAMLKit"], ["YAMLKit"]),
     ("Host", "Packages/Frontends/Host", ["HostKit", "HostTesting"], ["HostKit"]),
     ("CommandLine", "Packages/Frontends/CommandLine", ["CommandLineFrontend"], ["CommandLineFrontend"]),
+    ("Serve", "Packages/Frontends/Serve", ["ServeFrontend", "ServeTesting"], ["ServeFrontend"]),
     ("Shell", "Packages/Frontends/Shell", ["ShellFrontend"], ["ShellFrontend"]),
 ]
 
 /// The frontends that a build may leave out, by their traits, with their products.
-let frontends = ["Shell": "ShellFrontend"]
+let frontends = ["Serve": "ServeFrontend", "Shell": "ShellFrontend"]
 
 /// What the traits of a build choose.
 let chosen: [Target.Dependency] =
@@ -68,7 +69,10 @@ let baseProducts: [Target.Dependency] = base.flatMap { package in
 }
 
 /// The programs of packages that their tests start, and what lies beside the tests without being one.
-let programs: [String: [Target.Dependency]] = ["MCPKit": [.product(name: "mcp-test-server", package: "MCPKit")]]
+let programs: [String: [Target.Dependency]] = [
+    "MCPKit": [.product(name: "mcp-test-server", package: "MCPKit")],
+    "ServeFrontend": [.product(name: "serve-test-program", package: "Serve")],
+]
 let besides = ["MCPKit": ["Servers"]]
 
 /// What only a test may use, since the testing library is not there for a static runtime.

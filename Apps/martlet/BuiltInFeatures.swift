@@ -21,6 +21,9 @@ import Registry
 #if Runner
     import Runner
 #endif
+#if Serve
+    import ServeFrontend
+#endif
 #if Shell
     import ShellFrontend
 #endif
@@ -73,6 +76,11 @@ enum BuiltInFeatures {
                     RunnerFeature.self
                 #endif
             }.described("Run bundles of actions unattended", commands: "run", "runs", "file", "shell", "http"),
+            BuiltInFeature(trait: "Serve") {
+                #if Serve
+                    ServeFeature.self
+                #endif
+            }.described("Offer actions, conversations and screens to MCP hosts", commands: "mcp.serve"),
             BuiltInFeature(trait: "Shell") {
                 #if Shell
                     ShellFeature.self

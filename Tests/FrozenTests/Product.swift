@@ -9,6 +9,7 @@ import MCP
 import OfflineModel
 import Registry
 import Runner
+import ServeFrontend
 import ShellFrontend
 import WorkspaceSupport
 
@@ -32,6 +33,7 @@ enum Product {
                 BuiltInFeature(AuditFeature.self), BuiltInFeature(AuthFeature.self), BuiltInFeature(ChatFeature.self),
                 BuiltInFeature(GatewayFeature.self), BuiltInFeature(MCPFeature.self),
                 BuiltInFeature(OfflineModelFeature.self), BuiltInFeature(RunnerFeature.self),
+                BuiltInFeature(ServeFeature.self),
                 BuiltInFeature(ShellFeature.self),
             ], environment: environment)
     }

@@ -13,6 +13,7 @@ import MCP
 import OfflineModel
 import Registry
 import Runner
+import ServeFrontend
 import Testing
 
 /// Every caller with every action, and every target in every form that a parameter can name it: the whole product, made
@@ -286,6 +287,7 @@ extension ProductTests {
                     BuiltInFeature(ChatFeature.self), BuiltInFeature(GatewayFeature.self),
                     BuiltInFeature(MCPFeature.self), BuiltInFeature(OfflineModelFeature.self),
                     BuiltInFeature(RunnerFeature.self),
+                    BuiltInFeature(ServeFeature.self),
                 ],
                 environment: ["HOME": folder, "MARTLET_HOME": "\(folder)/home", "PATH": "/usr/bin:/bin"])
             #expect(workbench.failure == nil)
@@ -308,7 +310,7 @@ extension ProductTests {
         "config.set",
         "config.trust", "config.unset", "config.untrust", "data.purge", "data.restore", "gateway.project.add",
         "gateway.project.remove", "gateway.serve", "gateway.token.create", "gateway.token.revoke", "gateway.token.show",
-        "run.install", "run.uninstall",
+        "mcp.serve", "mcp.serve.conversation", "mcp.serve.conversations", "run.install", "run.uninstall",
     ]
 
     private static let writing = [
