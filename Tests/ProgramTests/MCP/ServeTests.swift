@@ -47,13 +47,4 @@ struct ServeTests {
                 names.isDisjoint(with: ["config_set", "config_trust", "auth_trust_add", "mcp_serve", "gateway_serve"]))
         }
     }
-
-    @Test("Without the feature, the command says how to switch it on")
-    func off() async throws {
-        try await withHome { home in
-            let run = try await Program.martlet.run(
-                ["mcp", "serve"], home: home, adding: ["MARTLET_FEATURES_SERVE": "false"])
-            #expect(run.code == 2 && run.errors.contains("features.serve"), "\(run.errors)")
-        }
-    }
 }
