@@ -57,7 +57,8 @@ public struct BuiltInFeature: Sendable {
     public let provides: [String]
     /// Its summary, identical to the manifest's; also known if the feature is not in this build.
     public private(set) var summary: String
-    /// The first words of its commands and its shortcuts; also known if the feature is not in this build.
+    /// The first words of its commands and its shortcuts, or all words of a command joined by dots if others have the first
+    /// one too; also known if the feature is not in this build.
     public private(set) var commands: [String]
     /// The feature, if it is in this build.
     public let type: (any Feature.Type)?
@@ -138,7 +139,7 @@ public struct Manifest: Sendable {
     public let needs: [Need]
     /// The settings that it reads.
     public let settings: [SettingDeclaration]
-    /// The allowed first words of its action ids; only its id by default.
+    /// What its action ids may begin with, such as a first word; only its id by default.
     public let namespaces: [String]
     /// The summaries of its command groups, by their words joined by dots, if the feature's summary does not fit.
     public let groups: [String: String]

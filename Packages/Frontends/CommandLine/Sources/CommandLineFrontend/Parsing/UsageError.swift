@@ -62,9 +62,13 @@ enum UsageError: Failure, Hashable {
 extension UsageError {
     /// The same error, which names the feature of the command if that feature is not available.
     func explained(by composition: Composition) -> UsageError {
-        guard case .unknownCommand(let words, _) = self, let first = words.first,
-            let left = composition.off.first(where: { $0.commands.contains(first) })
-        else { return self }
+        guard case .unknownCommand(let words, _) = self, let first = words.first else { return self }
+        // A feature may have only one command of a group that others have too: `mcp serve`.
+        let whole = words.joined(separator: ".")
+        let left = composition.off.first { left in
+            left.commands.contains { $0 == first || $0 == whole || $0.hasPrefix(whole + ".") }
+        }
+        guard let left else { return self }
         return .absentCommand(words, feature: left.id, why: left.reason)
     }
 }

@@ -156,6 +156,31 @@ struct HelpPageTests {
         }
     }
 
+    @Test("A command of an unavailable feature in a group of another one is told apart from typing mistakes")
+    func absentInGroup() throws {
+        struct Grouped: Feature {
+            static let manifest = Manifest(id: "grouped", summary: "All of it", version: "1.0")
+            init(_ settings: FeatureSettings) {}
+            func register(in registry: inout RegistryBuilder) {
+                registry.add(Action("grouped.list", "List it", .reads) { _ in Nothing() })
+            }
+        }
+        let others = [BuiltInFeature(trait: "Extra") {}.described("More of it", commands: "grouped.more")]
+        func failure(_ words: [String], _ features: [BuiltInFeature]) throws -> String {
+            let all: [BuiltInFeature] = [BuiltInFeature(essential: CommandLineFeature.self)] + features + others
+            let test = try TestHost(all)
+            let error = #expect(throws: UsageError.self) {
+                try CommandLineFeature.helpText(words, test.host, width: 80)
+            }
+            return error?.message ?? ""
+        }
+        let both = [BuiltInFeature(Grouped.self)]
+        let more = try failure(["grouped", "more"], both)
+        #expect(more.hasPrefix("'grouped more' is a command of the feature extra, which is not in"))
+        #expect(try failure(["grouped", "lst"], both).contains("there is no command 'grouped lst'"))
+        #expect(try failure(["grouped", "more"], []).contains("a command of the feature extra"))
+    }
+
     @Test("Help for an unknown command suggests the nearest one") func unknown() throws {
         let host = try sampleHost().host
         #expect(throws: UsageError.unknownCommand(["confg"], suggestion: "config")) {
