@@ -13,7 +13,7 @@ public struct MCPFeature: Feature {
         needs: [
             .optional((any SecretStore).self), .optional((any TrustStore).self), .optional((any ResourceSignIn).self),
             .one((any SettingsWriter).self), .one((any FolderRules).self), .all((any ModelProvider).self),
-            .all((any ConversationStore).self),
+            .all((any ConversationStore).self), .optional((any AuditLog).self),
         ],
         settings: MCPSettings.declarations, verbatim: ["mcp.call": 2])
 

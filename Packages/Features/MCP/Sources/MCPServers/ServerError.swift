@@ -22,6 +22,8 @@ public struct ServerError: Failure, Hashable {
         case unknownTool = "tool-unknown"
         /// The arguments do not fit the tool.
         case badArguments = "tool-arguments"
+        /// The call could not be recorded in the audit log, so that it was not made.
+        case unrecorded = "call-unrecorded"
         /// A file with servers cannot be read.
         case badFile = "file"
         /// The server cannot be signed in to.
@@ -45,6 +47,7 @@ public struct ServerError: Failure, Hashable {
         case .notAgreed: .unanswered
         case .unstable: .unreachable
         case .noSignIn: .denied
+        case .unrecorded: .failed
         case .unknownServer, .exists, .off, .badEntry, .missingVariable, .unknownTool, .badArguments, .badFile: .usage
         }
     }

@@ -55,11 +55,11 @@ struct ServerChoiceTests {
         var user = ServerChoice()
         (user.servers, user.tools, user.priority) = (["git": false, "time": true], ["git/log": false], ["time"])
         var session = ServerChoice()
-        (session.servers, session.isAudited) = (["git": true], true)
+        session.servers = ["git": true]
         let both = session.over(user)
         #expect(both.uses(server: "git") && both.uses(server: "time") && both.uses(server: "unknown"))
         #expect(!both.uses(tool: "log", of: "git") && both.uses(tool: "log", of: "time"))
-        #expect(both.priority == ["time"] && both.isAudited == true)
+        #expect(both.priority == ["time"])
         #expect(both.sorted(["a", "git", "time"]) == ["time", "a", "git"])
         #expect(ServerChoice(stored: both.json) == both)
     }

@@ -157,6 +157,32 @@ struct CallTests {
         }
     }
 
+    @Test("a call is in the audit log before it is made, and is not made without that")
+    func recorded() async throws {
+        try await Plain.bench { (bench) async throws in
+            bench.features.append(BuiltInFeature(LogFeature.self))
+            try await bench.open { (session) async throws in
+                let log = try #require(session.registry.optional((any AuditLog).self) as? RecordingAuditLog)
+                let echo: JSONObject = ["server": "plain", "tool": "echo", "arguments": ["--text", "x"]]
+                try await session.perform("mcp.call", echo)
+                _ = await session.attempt("mcp.call", ["server": "plain", "tool": "fail"])
+                _ = await session.attempt("mcp.call", ["server": "plain", "tool": "die"])
+                #expect(log.recorded.map(\.subject) == ["echo", "fail", "die"])
+                #expect(log.recorded.map(\.outcome) == ["done", "failed", "failed"])
+                #expect(log.recorded[0].source == "plain" && log.recorded[0].detail["input"] == ["text": "x"])
+                log.fail(with: ServerError(.badFile, "the disk is full"))
+                let refused = await session.attempt("mcp.call", ["server": "plain", "tool": "die"])
+                #expect(refused.failure?.code == "mcp.call-unrecorded")
+                #expect(refused.failure?.message.contains("the disk is full") == true)
+                // It was not called: it is still there.
+                log.fail(with: nil)
+                try await session.perform("mcp.call", echo)
+                let lines = try await session.perform("mcp.logs", ["name": "plain"]).json.array ?? []
+                #expect(lines.count { $0["text"]?.string?.hasPrefix("starting") == true } == 2)
+            }
+        }
+    }
+
     @Test("a bundle calls only the tools that it names")
     func bundles() async throws {
         try await Plain.bench { (bench) async throws in

@@ -92,7 +92,7 @@ private struct WrittenCall: Sendable {
         let stopwatch = Stopwatch(context.host.clock)
         let activity = "calling \(PlainText.escape(tool.name))"
         context.progress(activity)
-        let result = try await context.interruptible { [context] in
+        let result = try await recorded(arguments) { [context] in
             try await client.call(tool.name, arguments) { progress in
                 context.progress(
                     progress.message.map { PlainText.escape($0, limit: 200) } ?? activity,
@@ -103,6 +103,42 @@ private struct WrittenCall: Sendable {
         let outcome = CallOutcome(server: server, tool: tool.name, result: result, duration: stopwatch.time())
         try await context.emit(CallAction.text.event(context.host.redactor.redact(outcome.shown)))
         return outcome
+    }
+}
+
+extension WrittenCall {
+    /// Makes the call once it is in the audit log, as a call of a model is, and adds how it ended.
+    private func recorded(
+        _ arguments: JSONObject, _ call: @escaping @Sendable () async throws -> MCPResult
+    ) async throws -> MCPResult {
+        guard let log = context.registry.optional((any AuditLog).self) else {
+            return try await context.interruptible(call)
+        }
+        let actor = context.caller.isPerson ? "person" : "caller"
+        let entry = AuditEntry(
+            actor: actor, action: "tool.call", source: server, subject: tool,
+            decision: context.caller.isPerson ? "made by hand" : "allowed by the caller's permissions",
+            detail: ["input": .object(arguments)])
+        let number: Int
+        do { number = try await log.record(entry) } catch {
+            throw ServerError(
+                .unrecorded,
+                "\(PlainText.escape(tool)) was not called, since it could not be recorded in the audit log: \(AnyFailure(error).message)"
+            )
+        }
+        func complete(_ outcome: String) async {
+            do { try await log.complete(number, AuditCompletion(outcome: outcome)) } catch {
+                context.notice("how the call ended could not be recorded: \(AnyFailure(error).message)")
+            }
+        }
+        do {
+            let result = try await context.interruptible(call)
+            await complete(result.isError ? "failed" : "done")
+            return result
+        } catch {
+            await complete(error is CancellationError ? "stopped" : "failed")
+            throw error
+        }
     }
 }
 

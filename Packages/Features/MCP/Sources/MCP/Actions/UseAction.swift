@@ -46,11 +46,10 @@ struct UseAction {
                 }
                 choice.priority = names
             }
-            if let audit = arguments.audit { choice.isAudited = audit == .on }
             guard arguments.changes else {
                 throw ServerError(
                     .badArguments,
-                    "nothing is to be changed: give --on, --off, --priority, --audit or --reset; 'martlet mcp used' shows what is used"
+                    "nothing is to be changed: give --on, --off, --priority or --reset; 'martlet mcp used' shows what is used"
                 )
             }
             try await services.records.choose(
@@ -129,8 +128,7 @@ struct UseAction {
             }
             rows.append(
                 UseRow(
-                    name: name, isOn: isOn, place: place + 1, tools: tools.count - off.count, off: off,
-                    isAudited: choice.isAudited ?? false))
+                    name: name, isOn: isOn, place: place + 1, tools: tools.count - off.count, off: off))
         }
         return rows
     }
@@ -138,14 +136,11 @@ struct UseAction {
 
 /// The arguments of `mcp.use`.
 struct UseArguments: ActionArguments {
-    enum Switch: String, Choice { case on, off }
-
     private(set) var session: String?
     private(set) var scope = ServerChoice.Scope.user
     private(set) var on: [String] = []
     private(set) var off: [String] = []
     private(set) var priority: [String] = []
-    private(set) var audit: Switch?
     private(set) var isReset = false
 
     static let bindings = [
@@ -158,13 +153,12 @@ struct UseArguments: ActionArguments {
         bind(\.on, .option("on", "Server, or server/tool, to use")),
         bind(\.off, .option("off", "Server, or server/tool, not to use")),
         bind(\.priority, .option("priority", "Servers whose tools come first, in this order")),
-        bind(\.audit, .option("audit", "Whether calls that only read are in the audit log too")),
         bind(\.isReset, .flag("reset", "Forget what was chosen for this scope first")),
     ]
 
     init() {}
 
-    var changes: Bool { isReset || !on.isEmpty || !off.isEmpty || !priority.isEmpty || audit != nil }
+    var changes: Bool { isReset || !on.isEmpty || !off.isEmpty || !priority.isEmpty }
 }
 
 /// What is used of a server.
@@ -174,7 +168,6 @@ struct UseRow: Record {
     let place: Int
     let tools: Int
     let off: [String]
-    let isAudited: Bool
 
     static let fields: [Field<UseRow>] = [
         Field("name", "Name of the server", .name) { $0.name },
@@ -182,6 +175,5 @@ struct UseRow: Record {
         Field("place", "Its place in the order of priority") { $0.place },
         Field("tools", "Number of tools that are offered") { $0.tools },
         Field("off", "Tools that are not offered") { $0.off.map { PlainText.escape($0) } },
-        Field("audited", "Whether calls that only read are in the audit log too", .minor) { $0.isAudited },
     ]
 }

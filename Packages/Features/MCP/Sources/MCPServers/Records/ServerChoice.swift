@@ -20,8 +20,6 @@ public struct ServerChoice: Sendable, Hashable {
     public var tools: [String: Bool] = [:]
     /// The servers whose tools come first, in this order; nil if the scope does not say.
     public var priority: [String]?
-    /// Whether every call goes into the audit log, also one that only reads; nil if the scope does not say.
-    public var isAudited: Bool?
 
     /// Nothing is chosen.
     public init() {}
@@ -32,7 +30,6 @@ public struct ServerChoice: Sendable, Hashable {
         }
         (servers, tools) = (flags("servers"), flags("tools"))
         priority = json["priority"]?.array?.compactMap(\.string)
-        isAudited = json["audit"]?.bool
     }
 
     /// As it is stored.
@@ -41,7 +38,6 @@ public struct ServerChoice: Sendable, Hashable {
         if !servers.isEmpty { object["servers"] = servers.json }
         if !tools.isEmpty { object["tools"] = tools.json }
         object["priority"] = priority?.json
-        object["audit"] = isAudited?.json
         return .object(object)
     }
 
@@ -54,7 +50,6 @@ public struct ServerChoice: Sendable, Hashable {
         merged.servers.merge(servers) { $1 }
         merged.tools.merge(tools) { $1 }
         merged.priority = priority ?? wider.priority
-        merged.isAudited = isAudited ?? wider.isAudited
         return merged
     }
 
