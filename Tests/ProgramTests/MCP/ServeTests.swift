@@ -22,10 +22,8 @@ struct ServeTests {
             #expect(run.code == 0, "\(run.errors)")
             let answers = try Self.messages(run)
             let listed = answers.first { $0["id"] == 2 }?["result"]?["tools"]?.array ?? []
-            #expect(
-                listed.compactMap { $0["name"]?.string }.sorted() == [
-                    "chat_list", "chat_search", "features", "version",
-                ])
+            // Conversations are not exposed.
+            #expect(listed.compactMap { $0["name"]?.string }.sorted() == ["features", "version"])
             #expect(answers.first { $0["id"] == 3 }?["result"]?["structuredContent"]?["name"] == "martlet")
             #expect(run.errors.isEmpty, "\(run.errors)")
         }
@@ -42,9 +40,11 @@ struct ServeTests {
             let run = try await Program.martlet.shell(script, home: home, input: input)
             let listed = try Self.messages(run).first { $0["id"] == 2 }?["result"]?["tools"]?.array ?? []
             let names = Set(listed.compactMap { $0["name"]?.string })
-            #expect(names.isSuperset(of: ["chat_send", "chat_delete", "file_write"]))
+            #expect(names.isSuperset(of: ["chat_send", "chat_delete", "file_write", "mcp_call"]))
             #expect(
-                names.isDisjoint(with: ["config_set", "config_trust", "auth_trust_add", "mcp_serve", "gateway_serve"]))
+                names.isDisjoint(with: [
+                    "config_set", "config_trust", "auth_trust_add", "mcp_serve", "gateway_serve", "mcp_add", "mcp_test",
+                ]))
         }
     }
 }

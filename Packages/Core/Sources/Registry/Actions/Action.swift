@@ -59,6 +59,9 @@ public struct Action: Sendable {
     public private(set) var isHidden = false
     /// Whether it sends something off this machine, or costs something.
     public private(set) var sends = false
+    /// Whether its result has what was said in conversations, or what they are about. Whoever serves others keeps that back
+    /// until the person exposes conversations.
+    public private(set) var showsConversations = false
     /// Who may use it besides the person.
     public private(set) var offer = ActionOffer.bundles
     private var body: Body
@@ -263,6 +266,8 @@ extension Action {
     public func instant() -> Action { with { $0.isInstant = true } }
     /// Sends something off this machine, or costs something: it connects to a server or asks a model.
     public func sending() -> Action { with { $0.sends = true } }
+    /// Its result has what was said in conversations, or what they are about.
+    public func showingConversations() -> Action { with { $0.showsConversations = true } }
     /// Available to models as a tool. It must only read our own state, and nothing that a model could use to send data
     /// away.
     public func forModels() -> Action { with { $0.offer = .models } }

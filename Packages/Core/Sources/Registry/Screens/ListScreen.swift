@@ -68,6 +68,7 @@ extension RegistryBuilder {
         if action.sends { screen = screen.sending() }
         if action.offer == .byName { screen = screen.byName() }
         if action.worksAlways { screen = screen.always() }
+        if action.showsConversations { screen = screen.showingConversations() }
         add(screen)
     }
 

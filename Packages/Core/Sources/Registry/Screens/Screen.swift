@@ -116,6 +116,8 @@ extension Screen {
     public func sending() -> Screen { with { $0.sending() } }
     /// Available only to bundles that name it.
     public func byName() -> Screen { with { $0.byName() } }
+    /// It shows what was said in conversations, or what they are about.
+    public func showingConversations() -> Screen { with { $0.showingConversations() } }
     /// Shown even with invalid settings or features.
     public func always() -> Screen { with { $0.always() } }
     /// Goes on while nobody sees it, for screens that must not miss anything.

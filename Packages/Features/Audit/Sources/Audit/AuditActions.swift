@@ -24,6 +24,7 @@ struct AuditActions {
             return context.rows(page.entries.map(AuditRow.init), orSay: "nothing was recorded that matches")
         }
         .asDefault()
+        .showingConversations()
         .details(
             "Calls of tools that change or send something are recorded before they run, and calls that were denied. The "
                 + "outcome is absent while a call runs, and if the program ended before the call did."

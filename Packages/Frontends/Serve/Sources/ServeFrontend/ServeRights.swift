@@ -58,6 +58,7 @@ struct ServeRights: Sendable {
     /// is sent or costs; what does so is left out unless it was allowed.
     func offers(_ action: Action, to grant: Grant) -> Bool {
         guard !action.sends || allows.contains(.sends) else { return false }
+        guard !action.showsConversations || exposes.contains(.conversations) else { return false }
         return grant.decide(.action(action.id, action.effect, action.offer)).isAllowed
     }
 }

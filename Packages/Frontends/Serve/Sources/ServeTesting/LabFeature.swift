@@ -111,6 +111,7 @@ private struct LabActions {
                 _ = try await context.interaction.lendTerminal(to: ["vi"], environment: [:])
                 return Nothing()
             }.forModels(),
+            Action("lab.talk", "Show what was said", .reads) { _ in "said" }.forModels().showingConversations(),
             Action("lab.hidden", "Be hidden", .reads) { _ in "seen" }.forModels().hidden(),
             Action("lab.inner", "Read what models are not offered", .reads) { _ in "inner" },
             Action("lab.file", "The size of a file", .reads, .argument("file", "The file", as: ReadPath.self)) {

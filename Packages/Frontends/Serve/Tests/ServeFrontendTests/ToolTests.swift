@@ -56,6 +56,22 @@ struct ToolTests {
         if let maybe = tools.first(where: { $0.name == "lab_maybe" }) { #expect(maybe.input["properties"] == [:]) }
     }
 
+    @Test("What shows conversations is a tool only where they are exposed")
+    func conversations() async throws {
+        let all = Allowance.allCases
+        for (exposes, isThere) in [([.actions], false), ([.actions, .conversations], true)] as [([Exposure], Bool)] {
+            for allows in [[], all] {
+                let lab = try ServedLab(exposing: exposes, allowing: allows)
+                let tools = try await lab.host { try await $0.tools() }
+                #expect(tools.contains { $0.name == "lab_talk" } == isThere)
+                let answer = try? await ServedLab(exposing: exposes, allowing: allows).host {
+                    try await $0.call("lab_talk")
+                }
+                #expect((answer?.text == "said") == isThere)
+            }
+        }
+    }
+
     @Test("Results have text and structure, and failures say what to do", arguments: Era.allCases)
     func results(era: Era) async throws {
         let user = HostUser { _ in .decline }

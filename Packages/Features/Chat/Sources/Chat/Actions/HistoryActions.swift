@@ -50,6 +50,7 @@ struct HistoryActions {
                         ? "no conversation was deleted" : "no conversation yet; 'martlet chat' starts one")
         }
         .forModels()
+        .showingConversations()
     }
 
     private var show: Action {
@@ -64,6 +65,7 @@ struct HistoryActions {
             return ShownConversation(conversation: found, entries: entries)
         }
         .streaming([Entry.kind.declaration])
+        .showingConversations()
     }
 
     private var search: Action {
@@ -78,6 +80,7 @@ struct HistoryActions {
                 orSay: "no message contains these words")
         }
         .forModels()
+        .showingConversations()
     }
 
     private var rename: Action {
@@ -197,6 +200,7 @@ struct HistoryActions {
             try await history.transcript(of: try await find(prefix).id).text(as: format)
         }
         .example("martlet chat export 7f3q > talk.md", "As Markdown")
+        .showingConversations()
     }
 
     private var importing: Action {
@@ -220,6 +224,7 @@ struct HistoryActions {
             context.notice(Self.totals(of: found, calls))
             return calls.map(CallRow.init)
         }
+        .showingConversations()
     }
 
     /// The totals of a conversation on one line.

@@ -38,7 +38,8 @@ struct ConversationScreen {
             }
             .details(
                 "A call that a program was running when it ended is shown as interrupted once the conversation goes on."
-            ))
+            )
+            .showingConversations())
     }
 
     /// The screen that begins a conversation with its first message, and then is the screen of that conversation.

@@ -25,7 +25,8 @@ struct ToolCallScreens {
                     let news = try await services.history.news(of: id, limit: 0, mostCalls: Self.mostCalls)
                     try await screen.show(Self.list(news))
                 } while try await screen.changed(orAfter: Self.interval)
-            })
+            }
+            .showingConversations())
         registry.add(
             Screen(
                 "chat.call", "Tool call", .detail, HistoryActions.conversation, HistoryActions.call
@@ -37,7 +38,8 @@ struct ToolCallScreens {
                     isEnded = call.state.isEnded
                     try await screen.show(Self.block(call, number, id))
                 } while try await screen.changed(orAfter: isEnded ? nil : Self.interval)
-            })
+            }
+            .showingConversations())
     }
 
     // MARK: The list

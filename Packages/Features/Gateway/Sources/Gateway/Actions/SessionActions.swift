@@ -30,6 +30,7 @@ struct SessionActions {
                     : "there are no sessions in this project yet")
         }
         .asDefault()
+        .showingConversations()
     }
 
     private var usage: Action {
