@@ -18,7 +18,8 @@ let package = Package(
                 .product(name: "Core", package: "Core"), .product(name: "Cryptography", package: "Cryptography"),
                 .product(name: "FileKit", package: "FileKit"), .product(name: "HTTPKit", package: "HTTPKit"),
                 .product(name: "MCPKit", package: "MCPKit"), .product(name: "ProcessKit", package: "ProcessKit"),
-                .product(name: "RPCKit", package: "RPCKit"), .product(name: "StorageKit", package: "StorageKit"),
+                .product(name: "RPCKit", package: "RPCKit"), .product(name: "SchemaKit", package: "SchemaKit"),
+                .product(name: "StorageKit", package: "StorageKit"),
             ]),
         .target(
             name: "MCP",

@@ -21,8 +21,18 @@ final class MCPServices: Sendable {
     private let layers: [Settings.Entry]
     private let whole: WholeRegistry
     private let http = Mutex<HTTPClient?>(nil)
+    /// The listings that are in the records.
+    private let learnt = Mutex(Set<Learnt>())
+    /// Texts of tools that were approved, by the keys of their servers.
+    private let approvals = Mutex([String: [String: JSON]]())
     /// What the person was told already.
     private let told = Mutex(Set<String>())
+
+    /// A listing of a server.
+    private struct Learnt: Hashable {
+        let server: ConfiguredServer
+        let number: Int
+    }
 
     init(_ settings: FeatureSettings, _ surroundings: Surroundings, whole: WholeRegistry, pool: ServerPool) {
         self.settings = MCPSettings(reading: settings)
@@ -148,14 +158,34 @@ final class MCPServices: Sendable {
     func key(_ server: ConfiguredServer) -> String { server.isOwn ? server.name : "\(server.name)@\(server.folder)" }
 
     /// The tools of a server that runs, which are remembered for when it does not.
-    func tools(of live: LiveServer, as caller: Caller) async throws -> [MCPTool] {
-        let tools = try await live.tools(as: caller)
+    func tools(of live: LiveServer, as caller: Caller) async throws -> ToolListing {
+        let listing = try await live.tools(as: caller)
+        let mark = Learnt(server: live.server, number: listing.number)
+        guard learnt.withLock({ $0.insert(mark).inserted }) else { return listing }
         let key = key(live.server)
-        let listed = tools.map { (name: $0.name, listed: $0.json) }
-        if try await records.tools(of: key) != listed.map(\.listed) {
-            try await records.learn(listed, of: key, at: surroundings.now())
+        if try await records.tools(of: key) != listing.tools.map(\.text) {
+            try await records.learn(
+                listing.tools.map { (name: $0.tool.name, listed: $0.text) }, of: key, at: surroundings.now())
         }
-        return tools
+        return listing
+    }
+
+    /// The text of a tool that the person approved; nil if that never was. What another process approves meanwhile is not
+    /// seen, so that at worst it is asked about again.
+    func approved(_ tool: String, of server: ConfiguredServer) async throws -> JSON? {
+        let key = key(server)
+        if let known = approvals.withLock({ $0[key]?[tool] }) { return known }
+        guard let found = try await records.approved(tool, of: key) else { return nil }
+        approvals.withLock { $0[key, default: [:]][tool] = found }
+        return found
+    }
+
+    /// Remembers that the person has approved a tool as it is now.
+    func approve(_ known: KnownTool, of server: ConfiguredServer) async throws {
+        let (key, name) = (key(server), known.tool.name)
+        if try await approved(name, of: server) == known.text { return }
+        try await records.approve(name, known.text, of: key, at: surroundings.now())
+        approvals.withLock { $0[key, default: [:]][name] = known.text }
     }
 
     /// The tools as they were listed last; nil if they never were.

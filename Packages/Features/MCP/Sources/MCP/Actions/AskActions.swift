@@ -35,7 +35,7 @@ struct AskActions {
     private var tools: Action {
         Action("mcp.tools", "List the tools of an MCP server", .reads, server) { [services] context, name in
             try await use(name, context) { live, _ in
-                let tools = try await services.tools(of: live, as: context.caller)
+                let tools = try await services.tools(of: live, as: context.caller).tools.map(\.tool)
                 return context.rows(
                     try await services.listedTools(of: live.server, tools), orSay: "the server \(name) has no tools")
             }

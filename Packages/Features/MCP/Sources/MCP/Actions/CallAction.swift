@@ -41,7 +41,7 @@ struct CallAction {
                     try await call.outcome(among: client.tools(), client)
                 }
             }
-            let tools = try await services.tools(of: live, as: context.caller)
+            let tools = try await services.tools(of: live, as: context.caller).tools.map(\.tool)
             defer { for notice in live.takeNotices() { context.notice(notice) } }
             return try await live.use(as: context.caller) { try await call.outcome(among: tools, $0) }
         }

@@ -126,7 +126,7 @@ extension MCPServices {
             let isOn =
                 server.entry.tools?.contains(tool.name) != false && choice.uses(server: server.name)
                 && choice.uses(tool: tool.name, of: server.name)
-            let others = (tools ?? []).map(\.name) + ["bash.run", "read_file", "write_file", "edit_file"]
+            let others = (tools ?? []).map(\.name) + ToolText.ownNames
             return ListedTool(
                 server: server.name, tool: tool, isOn: isOn,
                 warnings: ToolText.warnings(tool, of: server.name, among: others))

@@ -3,8 +3,6 @@ import JSON
 import MCPKit
 import MCPServers
 import Registry
-import SchemaKit
-import Synchronization
 
 /// The tools of one server, for models. Every call is asked about, whatever the server says of its tools, until the person
 /// makes a rule; and a tool that is not any more what was approved is asked about again.
@@ -14,7 +12,6 @@ final class ServerTools: ToolSource {
     private let choice: ServerChoice
     private let waits: Bool
     private let tell: @Sendable (String) -> Void
-    private let schemas = Mutex([JSON: JSONSchema]())
 
     init(
         _ live: LiveServer, _ services: MCPServices, _ choice: ServerChoice, waits: Bool,
@@ -48,11 +45,11 @@ final class ServerTools: ToolSource {
         defer { tellNotices() }
         let listed: [MCPTool]
         if live.status == .ok {
-            listed = try await services.tools(of: live, as: caller)
+            listed = try await services.tools(of: live, as: caller).tools.map(\.tool)
         } else if let known = try await services.knownTools(of: live.server), !isRequired {
             listed = known
         } else if waits {
-            listed = try await services.tools(of: live, as: caller)
+            listed = try await services.tools(of: live, as: caller).tools.map(\.tool)
         } else {
             live.start()
             let problem = live.failure.map { AnyFailure($0).message }
@@ -60,7 +57,7 @@ final class ServerTools: ToolSource {
                 problem ?? "the MCP server \(name) is starting; its tools are there with the next message", tell)
             return []
         }
-        return offered(listed).map { tool in
+        return listed.filter(isOffered).map { tool in
             var description = ToolDescription(
                 name: tool.name, title: tool.title,
                 summary: ToolText.visible(tool.summary ?? tool.title ?? tool.name),
@@ -71,62 +68,48 @@ final class ServerTools: ToolSource {
         }
     }
 
-    private func offered(_ tools: [MCPTool]) -> [MCPTool] {
-        tools.filter { tool in
-            live.server.entry.tools?.contains(tool.name) != false && choice.uses(tool: tool.name, of: name)
-        }
+    private func isOffered(_ tool: MCPTool) -> Bool {
+        live.server.entry.tools?.contains(tool.name) != false && choice.uses(tool: tool.name, of: name)
     }
 
     /// The tool as it is now.
-    private func tool(_ wanted: String) async throws -> MCPTool {
-        let tools = offered(try await services.tools(of: live, as: caller))
-        guard let tool = tools.first(where: { $0.name == wanted }) else {
-            throw ServerError(
-                .unknownTool,
-                "the MCP server \(name) has no tool \(PlainText.escape(wanted).quotedForMessage) any more\(Suggestion.text(for: wanted, among: tools.map(\.name)))"
-            )
-        }
-        return tool
+    private func tool(_ wanted: String) async throws -> KnownTool {
+        let listing = try await services.tools(of: live, as: caller)
+        if let known = listing[wanted], isOffered(known.tool) { return known }
+        let names = listing.tools.map(\.tool).filter(isOffered).map(\.name)
+        throw ServerError(
+            .unknownTool,
+            "the MCP server \(name) has no tool \(PlainText.escape(wanted).quotedForMessage) any more\(Suggestion.text(for: wanted, among: names))"
+        )
     }
 
     // MARK: Before a call
 
     func reach(of call: ToolCall) async throws -> ToolReach {
         defer { tellNotices() }
-        let tool = try await tool(call.name)
-        try check(call.input, of: tool)
-        var reach = ToolReach(state: tool.json.hashValue)
-        let now = ToolText.approved(tool)
-        var reasons: [String] = []
-        if let before = try await services.records.approved(tool.name, of: services.key(live.server)),
-            let change = ToolText.change(from: before, to: now)
-        {
-            reasons.append("this tool is not what you approved before:\n\(change)")
-        } else if try await services.records.approved(tool.name, of: services.key(live.server)) == nil {
-            reasons += ToolText.warnings(tool, of: name, among: ["bash.run", "read_file", "write_file", "edit_file"])
+        let known = try await tool(call.name)
+        let problems = known.problems(in: call.input)
+        // Told to the model, and not asked about.
+        guard problems.isEmpty else {
+            throw ServerError(
+                .badArguments,
+                "the arguments do not fit \(PlainText.escape(call.name)): \(PlainText.escape(problems.joined(separator: "; "), limit: 1_500))"
+            )
         }
-        if !reasons.isEmpty { reach.renewal = reasons.joined(separator: "\n") }
+        var reach = ToolReach(state: known.state)
+        reach.renewal = try await renewal(known)
         return reach
     }
 
-    /// Arguments that do not fit are told to the model, and not asked about.
-    private func check(_ input: JSON, of tool: MCPTool) throws {
-        let schema: JSONSchema
-        if let known = schemas.withLock({ $0[tool.input] }) {
-            schema = known
-        } else {
-            do throws(SchemaError) { schema = try JSONSchema(tool.input) } catch {
-                // The server knows what it means.
-                return
-            }
-            schemas.withLock { $0[tool.input] = schema }
+    /// Why earlier approvals do not count: the tool has changed, or was never approved and does not look right.
+    private func renewal(_ known: KnownTool) async throws -> String? {
+        guard let before = try await services.approved(known.tool.name, of: live.server) else {
+            let warnings = ToolText.warnings(known.tool, of: name, among: ToolText.ownNames)
+            return warnings.isEmpty ? nil : warnings.joined(separator: "\n")
         }
-        let verdict = schema.check(input)
-        guard verdict.outcome == .invalid else { return }
-        throw ServerError(
-            .badArguments,
-            "the arguments do not fit \(PlainText.escape(tool.name)): \(PlainText.escape(verdict.sentences.joined(separator: "; "), limit: 1_500))"
-        )
+        return ToolText.change(from: before, to: known.text).map {
+            "this tool is not what you approved before:\n\($0)"
+        }
     }
 
     // MARK: Calls
@@ -139,13 +122,9 @@ final class ServerTools: ToolSource {
         _ call: ToolCall, reaching agreed: ToolReach, telling tell: @escaping @Sendable (String) async -> Void
     ) async throws -> ToolResult {
         defer { tellNotices() }
-        let tool = try await tool(call.name)
-        guard tool.json.hashValue == agreed.state else { throw ToolReachChanged() }
-        let key = services.key(live.server)
-        let now = ToolText.approved(tool)
-        if try await services.records.approved(tool.name, of: key) != now {
-            try await services.records.approve(tool.name, now, of: key, at: services.surroundings.now())
-        }
+        let known = try await tool(call.name)
+        guard known.state == agreed.state else { throw ToolReachChanged() }
+        try await services.approve(known, of: live.server)
         // What nobody has read yet is replaced by what comes next.
         let (steps, step) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(100))
         return try await withThrowingTaskGroup(of: ToolResult?.self) { group in
@@ -156,7 +135,7 @@ final class ServerTools: ToolSource {
             group.addTask { [live, caller] in
                 defer { step.finish() }
                 let result = try await live.use(as: caller) { client in
-                    try await client.call(tool.name, call.input.object ?? [:]) { progress in
+                    try await client.call(call.name, call.input.object ?? [:]) { progress in
                         if let message = progress.message { step.yield("\(PlainText.escape(message, limit: 500))\n") }
                     }
                 }

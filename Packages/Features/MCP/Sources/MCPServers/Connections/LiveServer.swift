@@ -31,7 +31,7 @@ public final class LiveServer: Sendable {
         var wasStarted = false
         var failure: (any Error)?
         var info: MCPServerInfo?
-        var tools: [MCPTool]?
+        var tools: ToolListing?
         var listings = 0
         /// Those whose requests it works on, the newest with the largest number.
         var callers: [Int: Caller] = [:]
@@ -122,13 +122,15 @@ public final class LiveServer: Sendable {
     }
 
     /// Its tools, which are asked for once, and again when it has told that they changed.
-    public func tools(as caller: Caller) async throws -> [MCPTool] {
-        try await use(as: caller) { client in
-            let (known, listing) = state.withLock { ($0.tools, $0.listings) }
+    public func tools(as caller: Caller) async throws -> ToolListing {
+        // What a server that runs has listed needs no more of it.
+        if let known = state.withLock({ $0.run?.client.isSettled == true ? $0.tools : nil }) { return known }
+        return try await use(as: caller) { client in
+            let (known, number) = state.withLock { ($0.tools, $0.listings) }
             if let known { return known }
-            let tools = try await client.tools()
+            let tools = ToolListing(number, try await client.tools())
             state.withLock { state in
-                if state.listings == listing { state.tools = tools }
+                if state.listings == number { state.tools = tools }
             }
             return tools
         }

@@ -4,6 +4,9 @@ public import MCPKit
 
 /// What a tool says of itself, looked at with the eyes of somebody who does not trust it.
 public enum ToolText {
+    /// The names of this program's own tools that a server could want to be mistaken for.
+    public static let ownNames = ["bash.run", "read_file", "write_file", "edit_file"]
+
     /// What the person should see before approving the tool: characters that hide something, and names that look like others.
     ///
     /// - Parameter others: the names of the other tools and programs that it could be mistaken for.
@@ -69,9 +72,6 @@ public enum ToolText {
         "ԁ": "d", "ԛ": "q", "ԝ": "w", "м": "m", "т": "t", "к": "k", "в": "b", "н": "h", "г": "r", "ο": "o", "α": "a",
         "ε": "e", "ι": "i", "κ": "k", "ν": "v", "ρ": "p", "τ": "t", "υ": "u", "χ": "x", "ß": "b",
     ]
-
-    /// What of a tool counts for an approval: everything that a model or the person is told.
-    public static func approved(_ tool: MCPTool) -> JSON { tool.json }
 
     /// What has changed since the person approved the tool, line by line; nil if nothing has.
     public static func change(from approved: JSON, to now: JSON) -> String? {
