@@ -38,6 +38,7 @@ let benchmarks: [(id: String, run: @Sendable () async throws -> [Figure])] = [
     ("stop", StopBenchmark.run),
     ("grep", GrepBenchmark.run),
     ("mcp-call", MCPCallBenchmark.run),
+    ("mcp-tool", MCPToolBenchmark.run),
     ("mcp-http", MCPHTTPBenchmark.run),
     ("mcp-serve", MCPServeBenchmark.run),
     ("mcp-many", MCPManyBenchmark.run),
