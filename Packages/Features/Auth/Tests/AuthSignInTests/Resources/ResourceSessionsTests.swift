@@ -75,8 +75,8 @@ struct ResourceSessionsTests {
                 // What is forgotten is sent no more, and is gone for others too.
                 #expect(try await sessions.forget(resource))
                 #expect(try await Self.ask(sessions, resource, client).0.status == .unauthorized)
-                let again = try await others.forget(resource)
-                #expect(!again)
+                let forgotten = try await others.forget(resource)
+                #expect(!forgotten)
                 #expect(try await store.credential(for: resource) == nil)
                 await sessions.close()
                 await others.close()
