@@ -16,7 +16,7 @@ let package = Package(
             name: "KamiwazaTesting",
             dependencies: [
                 .product(name: "Core", package: "Core"), .product(name: "Cryptography", package: "Cryptography"),
-                .product(name: "HTTPServer", package: "HTTPKit"),
+                .product(name: "HTTPKit", package: "HTTPKit"), .product(name: "HTTPServer", package: "HTTPKit"),
             ]),
         .testTarget(
             name: "KamiwazaKitTests",

@@ -69,9 +69,11 @@ struct Members {
     }
 
     func members(_ name: String) throws(KamiwazaError) -> Members {
-        guard let inner = object[name]?.object else { throw missing(name) }
-        return Members(inner, from: server)
+        guard let inner = object(name) else { throw missing(name) }
+        return inner
     }
+
+    func object(_ name: String) -> Members? { object[name]?.object.map { Members($0, from: server) } }
 
     private func number(_ name: String) -> Double? {
         object[name]?.double ?? object[name]?.string.flatMap { Double($0) }

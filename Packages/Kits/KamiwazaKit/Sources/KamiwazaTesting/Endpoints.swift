@@ -16,7 +16,7 @@ struct Endpoints: Sendable {
 
     var apiPath: String { setup.apiPath }
 
-    var all: [Route] { session + personalTokens + browser + openID + serving + webInterface }
+    var all: [Route] { session + personalTokens + browser + openID + serving + tools + webInterface }
 
     /// A route of the API. `path` is relative to the API's base path.
     func api<each Value: Sendable>(

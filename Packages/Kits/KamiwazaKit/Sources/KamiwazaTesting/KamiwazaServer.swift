@@ -121,6 +121,11 @@ extension KamiwazaServer {
         }
     }
 
+    /// Replaces the tools of the platform.
+    public func deploy(_ tools: [KamiwazaSetup.Tool]) {
+        board.change { $0.tools = tools }
+    }
+
     // MARK: Browser actions for a device
 
     /// The code that the newest device shows.

@@ -35,6 +35,10 @@ public struct KamiwazaSetup: Sendable {
     public var deviceInterval: Duration = .seconds(5)
     /// The entries of `/serving/deployments`.
     public var deployments: [JSON] = []
+    /// How the platform tells of its tools.
+    public var toolList = ToolList.discover
+    /// The tools of the platform.
+    public var tools: [Tool] = []
     /// The TLS context, or nil for plain HTTP.
     public var tls: TLSServerContext?
     /// The clock for the expiry of tokens.
@@ -83,6 +87,41 @@ public struct KamiwazaSetup: Sendable {
             self.name = name
             self.isEnabled = isEnabled
         }
+    }
+
+    /// A tool: an MCP server.
+    public struct Tool: Sendable {
+        /// The id of its deployment.
+        public var id: String
+        /// The name that people gave it.
+        public var name: String
+        /// The state of its deployment.
+        public var status: String
+        /// The address that the platform gives; nil for the one at which the platform serves it.
+        public var url: String?
+        /// The address of the server behind the platform; nil if nothing answers there.
+        public var backend: String?
+
+        /// A tool that is deployed, unless `status` says otherwise.
+        public init(
+            _ id: String, name: String, status: String = "DEPLOYED", url: String? = nil, backend: String? = nil
+        ) {
+            self.id = id
+            self.name = name
+            self.status = status
+            self.url = url
+            self.backend = backend
+        }
+    }
+
+    /// How a platform tells of its tools.
+    public enum ToolList: Sendable {
+        /// By `/tool/discover`, as older platforms do.
+        case discover
+        /// By `/extensions`, as newer platforms do.
+        case extensions
+        /// Not at all.
+        case nowhere
     }
 
     /// Where an OpenID configuration can be found.

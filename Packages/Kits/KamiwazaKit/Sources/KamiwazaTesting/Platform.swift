@@ -36,6 +36,7 @@ struct Platform: Sendable {
 
     let setup: KamiwazaSetup
     var accounts: [KamiwazaSetup.Account]
+    var tools: [KamiwazaSetup.Tool]
     /// Expired tokens are kept, to distinguish them from unknown tokens.
     var access: [String: Access] = [:]
     var refresh: [String: Refresh] = [:]
@@ -51,6 +52,7 @@ struct Platform: Sendable {
     init(_ setup: KamiwazaSetup) {
         self.setup = setup
         accounts = setup.accounts
+        tools = setup.tools
     }
 
     var now: Timestamp { setup.now() }
