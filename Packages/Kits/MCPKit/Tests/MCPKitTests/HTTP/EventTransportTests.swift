@@ -60,6 +60,18 @@ struct EventTransportTests {
         }
     }
 
+    @Test("A server that is known to carry messages in the newer way is asked in that way only")
+    func onlyNewer() async throws {
+        try await ScriptedMCP.run(Self.server("/messages") { _ in throw ScriptError.stopped }) { address, server in
+            for form in [.streamable, nil] as [MCPHTTPTransport.Form?] {
+                var address = address
+                address.form = form
+                await #expect(throws: MCPError.self) { try await address.with { try await $0.server() } }
+                #expect(server.record.requests.contains { $0.method == "GET" } == (form == nil))
+            }
+        }
+    }
+
     @Test("The end of the stream is the end of the server, and calls fail with it")
     func end() async throws {
         let (handshake, call) = (Gate(), Gate())

@@ -50,10 +50,13 @@ public final class MCPHTTPTransport: MCPTransport {
     private let caller: HTTPCaller
     private let limits: MCPHTTPLimits
     private let outbox: Outbox
+    /// Whether a refused handshake may mean that the server knows only the older transport.
+    private let triesOlder: Bool
     private let state = Mutex(State())
 
     init(_ caller: HTTPCaller, form: Form?) {
         self.caller = caller
+        triesOlder = form == nil
         limits = caller.limits
         outbox = Outbox(messages: caller.limits.messages, bytes: caller.limits.outgoing)
         if form == .events { state.withLock { $0.older = MCPEventTransport(caller) } }
@@ -300,7 +303,7 @@ public final class MCPHTTPTransport: MCPTransport {
         if refusal.kind == .denied { return .failed(refusal) }
         let error = Self.error(in: text)
         let isModern = error.map { MCPError.Code.modern.contains($0.code) } == true
-        if request.method == "initialize", [400, 404, 405].contains(exchange.status.code), !isModern {
+        if triesOlder, request.method == "initialize", [400, 404, 405].contains(exchange.status.code), !isModern {
             return .older(error.map { RPCFailure(.refused, refusal.message, error: $0) } ?? refusal)
         }
         if request.modernVersion == nil, session.id != nil, exchange.status == .notFound,

@@ -16,7 +16,7 @@ public struct MCPServerAddress: Sendable {
     /// What every request carries, such as the credential from a configuration. It is sent to the origin of the address
     /// only.
     public var headers: HTTPHeaders
-    /// How the server is known to carry messages, which saves asking; nil if it is not known.
+    /// How the server is known to carry messages, so that it is asked in this way only; nil if it is not known.
     public var form: MCPHTTPTransport.Form?
     /// How much a server may send, and how long it may take.
     public var limits: MCPHTTPLimits
