@@ -6,7 +6,8 @@ let package = Package(
     products: [.library(name: "MCP", targets: ["MCP", "MCPServers"])],
     dependencies: [
         .package(path: "../../Core"), .package(path: "../../Kits/Cryptography"), .package(path: "../../Kits/FileKit"),
-        .package(path: "../../Kits/HTTPKit"), .package(path: "../../Kits/MCPKit"),
+        .package(path: "../../Kits/HTTPKit"), .package(path: "../../Kits/KamiwazaKit"),
+        .package(path: "../../Kits/MCPKit"), .package(path: "../../Kits/ModelKit"),
         .package(path: "../../Kits/ProcessKit"), .package(path: "../../Kits/RPCKit"),
         .package(path: "../../Kits/SchemaKit"), .package(path: "../../Kits/StorageKit"),
         .package(path: "../../Frontends/Host"),
@@ -25,7 +26,8 @@ let package = Package(
             name: "MCP",
             dependencies: [
                 "MCPServers", .product(name: "Core", package: "Core"), .product(name: "FileKit", package: "FileKit"),
-                .product(name: "HTTPKit", package: "HTTPKit"), .product(name: "MCPKit", package: "MCPKit"),
+                .product(name: "HTTPKit", package: "HTTPKit"),
+                .product(name: "KamiwazaKit", package: "KamiwazaKit"), .product(name: "MCPKit", package: "MCPKit"),
                 .product(name: "RPCKit", package: "RPCKit"), .product(name: "SchemaKit", package: "SchemaKit"),
                 .product(name: "StorageKit", package: "StorageKit"),
             ]),
@@ -33,7 +35,8 @@ let package = Package(
             name: "MCPServersTests",
             dependencies: [
                 "MCPServers", .product(name: "Core", package: "Core"), .product(name: "CoreTesting", package: "Core"),
-                .product(name: "FileKit", package: "FileKit"), .product(name: "MCPKit", package: "MCPKit"),
+                .product(name: "FileKit", package: "FileKit"), .product(name: "HTTPKit", package: "HTTPKit"),
+                .product(name: "MCPKit", package: "MCPKit"),
             ]),
         .testTarget(
             name: "MCPTests",
@@ -42,6 +45,11 @@ let package = Package(
                 .product(name: "CoreTesting", package: "Core"), .product(name: "TestTraits", package: "Core"),
                 .product(name: "FileKit", package: "FileKit"), .product(name: "MCPKit", package: "MCPKit"),
                 .product(name: "HostKit", package: "Host"), .product(name: "HostTesting", package: "Host"),
+                .product(name: "HTTPKit", package: "HTTPKit"),
+                .product(name: "KamiwazaKit", package: "KamiwazaKit"),
+                .product(name: "KamiwazaTesting", package: "KamiwazaKit"),
+                .product(name: "ModelKit", package: "ModelKit"),
+                .product(name: "ProcessKit", package: "ProcessKit"),
             ]),
     ])
 

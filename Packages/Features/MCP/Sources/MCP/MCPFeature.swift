@@ -12,6 +12,7 @@ public struct MCPFeature: Feature {
         provides: [.shared((any ToolCatalog).self), .shared((any DataStore).self)],
         needs: [
             .optional((any SecretStore).self), .optional((any TrustStore).self), .optional((any ResourceSignIn).self),
+            .optional((any Authenticator).self),
             .one((any SettingsWriter).self), .one((any FolderRules).self), .all((any ModelProvider).self),
             .all((any ConversationStore).self), .optional((any AuditLog).self),
         ],

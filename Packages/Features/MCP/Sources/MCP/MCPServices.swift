@@ -17,14 +17,16 @@ final class MCPServices: Sendable {
     let records: ToolRecords
     /// The servers that run, also across changed settings.
     let pool: ServerPool
+    /// What the person's platforms tell of their tools.
+    let platforms: Platforms
     /// What the settings files, variables and options say of servers, the weakest first. Most commands never read it.
     private let layers: [Settings.Entry]
     private let whole: WholeRegistry
-    private let http = Mutex<HTTPClient?>(nil)
     /// The listings that are in the records.
     private let learnt = Mutex(Set<Learnt>())
     /// Texts of tools that were approved, by the keys of their servers.
     private let approvals = Mutex([String: [String: JSON]]())
+    private let clients: Clients
     /// What the person was told already.
     private let told = Mutex(Set<String>())
 
@@ -41,11 +43,20 @@ final class MCPServices: Sendable {
         self.pool = pool
         layers = settings.layers(of: MCPSettings.servers)
         records = ToolRecords("\(surroundings.locations.data)/mcp.db") { $0.tell(ActionContext.current?.notice) }
+        let clients = Clients(surroundings, whole)
+        self.clients = clients
+        platforms = Platforms(
+            settings.servers, records: records, surroundings: surroundings, limit: self.settings.platformLimit
+        ) {
+            clients.client(ofOwnServers: true)
+        } authenticator: {
+            whole.registry?.optional((any Authenticator).self)
+        }
     }
 
     func close() async {
         await pool.close()
-        await http.withLock { $0.take() }?.close()
+        await clients.close()
         await records.close()
     }
 
@@ -69,8 +80,12 @@ final class MCPServices: Sendable {
 
     /// The servers that are set up for a folder.
     ///
-    /// - Parameter isProject: whether those that come with the folder are among them.
-    func directory(_ folder: String, isProject: Bool = true) -> ServerDirectory {
+    /// - Parameters:
+    ///   - isProject: whether those that come with the folder are among them.
+    ///   - listings: what platforms have told of theirs.
+    func directory(
+        _ folder: String, isProject: Bool = true, platforms listings: [PlatformListing] = []
+    ) -> ServerDirectory {
         let entries = layers.map { layer in
             let origin: ConfiguredServer.Origin =
                 if case .project(let file) = layer.origin { .project(file: file) } else { .own(layer.origin.words) }
@@ -79,36 +94,53 @@ final class MCPServices: Sendable {
             return (origin: origin, entries: entries ?? [:])
         }
         let own = entries.filter { if case .own = $0.origin { true } else { isProject } }
-        return ServerDirectory(own, folder: folder, readsProject: isProject && settings.readsProject)
+        return ServerDirectory(
+            own, folder: folder, readsProject: isProject && settings.readsProject, platforms: listings)
+    }
+
+    /// The same with the tools of the person's platforms, which are asked unless that was lately.
+    func current(
+        _ folder: String, isProject: Bool = true, telling tell: (String) -> Void
+    ) async throws -> ServerDirectory {
+        directory(folder, isProject: isProject, platforms: try await platforms.current(telling: tell))
+    }
+
+    /// The same with the tools of platforms as they were listed last.
+    func known(_ folder: String) async throws -> ServerDirectory {
+        directory(folder, platforms: try await platforms.known())
+    }
+
+    /// The same of the project's folder, for a person who is typing.
+    var knownNow: ServerDirectory { directory(projectFolder, platforms: platforms.knownNow()) }
+
+    /// A server of the project's folder. Platforms are asked only for a name that is not known.
+    func server(named name: String, telling tell: (String) -> Void) async throws -> ConfiguredServer {
+        if let known = try await known(projectFolder).servers.first(where: { $0.name == name }) { return known }
+        return try await current(projectFolder, telling: tell).server(named: name)
     }
 
     // MARK: Servers
 
     /// What servers get of the program.
-    func serverSurroundings() -> ServerSurroundings {
+    private func serverSurroundings() -> ServerSurroundings {
         ServerSurroundings(
-            environment: surroundings.environment, launcher: Launcher(), http: { [self] in client() },
+            environment: surroundings.environment, launcher: Launcher(),
+            http: { [clients] in clients.client(ofOwnServers: false) },
             secrets: registry?.optional((any SecretStore).self), redactor: surroundings.redactor,
-            signIn: registry?.optional((any ResourceSignIn).self), identity: Self.identity, limits: settings.limits)
+            signIn: registry?.optional((any ResourceSignIn).self), identity: Self.identity, limits: settings.limits,
+            places: pool.places)
+    }
+
+    /// The same for one server: a tool at a platform gets the person's session there, and one elsewhere nothing.
+    func serverSurroundings(for server: ConfiguredServer) -> ServerSurroundings {
+        var surroundings = serverSurroundings()
+        guard server.platform != nil else { return surroundings }
+        surroundings.signIn = platforms.signIn(for: server)
+        if surroundings.signIn != nil { surroundings.http = { [clients] in clients.client(ofOwnServers: true) } }
+        return surroundings
     }
 
     static let identity = MCPIdentity(name: "martlet", title: "Martlet", version: MCPFeature.manifest.version)
-
-    private func client() -> HTTPClient {
-        http.withLock { http in
-            if let http { return http }
-            var configuration = HTTPClient.Configuration()
-            if let trust = registry?.optional((any TrustStore).self) { configuration.trust = TrustDomain(trust) }
-            // The person's certificate is for their own servers, not for any server of tools.
-            (configuration.trust.identity, configuration.trust.identities) = (nil, [:])
-            configuration.proxies = ProxySettings(environment: surroundings.environment)
-            configuration.feature = "mcp"
-            configuration.now = surroundings.now
-            let made = HTTPClient(configuration)
-            http = made
-            return made
-        }
-    }
 
     func log(of server: ConfiguredServer) -> ServerLog {
         ServerLog(
@@ -121,7 +153,7 @@ final class MCPServices: Sendable {
         let sampler = settings.samplingModel.map { model in
             ModelSampler(model: model, whole: whole).sample
         }
-        return pool.server(server, in: serverSurroundings(), log: log(of: server), sampler: sampler)
+        return pool.server(server, in: serverSurroundings(for: server), log: log(of: server), sampler: sampler)
     }
 
     /// Checks that the person has agreed to the server, or asks now.
@@ -143,7 +175,7 @@ final class MCPServices: Sendable {
     func usable(
         _ name: String, asking interaction: any Interaction, telling tell: (String) -> Void
     ) async throws -> LiveServer {
-        let server = try directory(projectFolder).server(named: name)
+        let server = try await server(named: name, telling: tell)
         guard server.entry.isEnabled else {
             throw ServerError(
                 .off, "the MCP server \(name) is switched off; 'martlet mcp enable \(name)' switches it on")
@@ -154,8 +186,11 @@ final class MCPServices: Sendable {
 
     // MARK: Tools
 
-    /// The key of a server in the records: its name for the person's own, and for others the project's folder too.
-    func key(_ server: ConfiguredServer) -> String { server.isOwn ? server.name : "\(server.name)@\(server.folder)" }
+    /// The key of a server in the records: its name for the person's own, and for others where it comes from too.
+    func key(_ server: ConfiguredServer) -> String {
+        if let platform = server.platform { return "\(server.name)@platform:\(platform)" }
+        return server.isOwn ? server.name : "\(server.name)@\(server.folder)"
+    }
 
     /// The tools of a server that runs, which are remembered for when it does not.
     func tools(of live: LiveServer, as caller: Caller) async throws -> ToolListing {
@@ -202,10 +237,20 @@ final class MCPServices: Sendable {
 
     /// What is chosen for a folder and a conversation, the narrowest scope first.
     func choice(folder: String, conversation: String?) async throws -> ServerChoice {
-        var choice = try await records.choice(.user, "") ?? ServerChoice()
+        var choice = ServerChoice()
+        if settings.remembersSelection, let own = try await records.choice(.user, "") { choice = own }
         if let own = try await records.choice(.project, folder) { choice = own.over(choice) }
         if let conversation, let own = try await records.choice(.session, conversation) { choice = own.over(choice) }
         return choice
+    }
+
+    /// Throws if what is chosen for all conversations is kept as it is.
+    func requireRemembering() throws(ServerError) {
+        guard !settings.remembersSelection else { return }
+        throw ServerError(
+            .choiceKept,
+            "what you chose for all conversations is kept and not applied (mcp.remember-selection is off); choose with --scope project or --scope session, or switch that setting on"
+        )
     }
 
     /// Tells something the first time.

@@ -5,6 +5,8 @@ import Settings
 /// The settings of the feature.
 struct MCPSettings: SettingsRecord {
     var readsProject = true
+    var remembersSelection = true
+    var platformLimit = Duration.seconds(10)
     var samplingModel: String?
     var limits = ServerLimits()
 
@@ -20,6 +22,17 @@ struct MCPSettings: SettingsRecord {
                 "project-files",
                 "Whether servers in .mcp.json, .vscode/mcp.json and .cursor/mcp.json of a project are found; each needs your yes",
                 default: true, risk: .widens)),
+        bind(
+            { $0.remembersSelection = $1 },
+            Setting(
+                "remember-selection",
+                "Whether the servers and tools that you chose for all conversations are applied; otherwise your choice is kept for later",
+                default: true)),
+        bind(
+            { $0.platformLimit = $1 },
+            Setting(
+                "platform-limit", "How long a platform may take to list its tools", default: .seconds(10),
+                risk: .widens)),
         bind(
             { $0.samplingModel = $1 },
             Setting(

@@ -26,6 +26,10 @@ public struct ServerError: Failure, Hashable {
         case unrecorded = "call-unrecorded"
         /// A file with servers cannot be read.
         case badFile = "file"
+        /// A platform did not tell of its tools in time.
+        case platformSilent = "platform-silent"
+        /// A choice is kept and not applied, so that it cannot be changed.
+        case choiceKept = "choice-kept"
         /// The server cannot be signed in to.
         case noSignIn = "sign-in"
     }
@@ -45,10 +49,12 @@ public struct ServerError: Failure, Hashable {
     public var exit: ExitCode {
         switch kind {
         case .notAgreed: .unanswered
-        case .unstable: .unreachable
+        case .unstable, .platformSilent: .unreachable
         case .noSignIn: .denied
         case .unrecorded: .failed
-        case .unknownServer, .exists, .off, .badEntry, .missingVariable, .unknownTool, .badArguments, .badFile: .usage
+        case .unknownServer, .exists, .off, .badEntry, .missingVariable, .unknownTool, .badArguments, .badFile,
+            .choiceKept:
+            .usage
         }
     }
 }

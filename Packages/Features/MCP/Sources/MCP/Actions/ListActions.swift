@@ -15,7 +15,7 @@ struct ListActions {
 
     private var list: Action {
         Action("mcp.list", "List the MCP servers", .reads) { [services] context in
-            let directory = services.directory(services.projectFolder)
+            let directory = try await services.current(services.projectFolder, telling: context.notice)
             for problem in directory.problems { context.notice(problem) }
             var rows: [ServerRow] = []
             for server in directory.servers { rows.append(try await services.row(server)) }
@@ -33,8 +33,8 @@ struct ListActions {
         Action(
             "mcp.show", "Show an MCP server with its tools", .reads,
             .argument("name", "Name of the server", completion: ServerCompletion.names(services))
-        ) { [services] _, name in
-            let server = try services.directory(services.projectFolder).server(named: name)
+        ) { [services] context, name in
+            let server = try await services.server(named: name, telling: context.notice)
             let live = services.pool.known(server)
             return ServerDetail(
                 row: try await services.row(server), revision: live?.info?.version.rawValue,
@@ -50,7 +50,7 @@ struct ListActions {
             .argument("name", "Name of the server", completion: ServerCompletion.names(services)),
             .option("lines", "Number of lines, from the end", in: 1...100_000, default: 100)
         ) { [services] context, name, lines in
-            let server = try services.directory(services.projectFolder).server(named: name)
+            let server = try await services.server(named: name, telling: context.notice)
             let found = try services.log(of: server).lines()
             return context.rows(
                 found.suffix(lines).map { ServerLogLine($0) }, orSay: "the server has not run yet, so nothing is logged"

@@ -8,7 +8,7 @@ import Registry
 enum ServerCompletion {
     static func names(_ services: MCPServices) -> Completion {
         .dynamic { _, _, _ in
-            services.directory(services.projectFolder).servers.map { Completion.Candidate($0.name, $0.target) }
+            services.knownNow.servers.map { Completion.Candidate($0.name, $0.target) }
         }
     }
 
@@ -31,7 +31,7 @@ enum ServerCompletion {
     private static func known(_ services: MCPServices, _ given: JSONObject) -> [MCPTool] {
         guard let name = given["server"]?.string else { return [] }
         // What cannot be read gives no candidates.
-        guard let server = try? services.directory(services.projectFolder).server(named: name) else { return [] }
+        guard let server = try? services.knownNow.server(named: name) else { return [] }
         return services.knownToolsNow(of: server)
     }
 }

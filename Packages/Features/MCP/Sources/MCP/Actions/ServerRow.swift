@@ -58,7 +58,9 @@ struct ServerDetail: Record {
             $0.row.server.entry.headers.keys.sorted().map { PlainText.escape($0) }
         },
         Field("variables", "Variables and secrets that are filled in, with their fields") { detail in
-            detail.row.server.entry.variables.map { "\(PlainText.escape($0.name)) in \(PlainText.escape($0.field))" }
+            // In what a platform says, nothing is filled in.
+            let used = detail.row.server.platform == nil ? detail.row.server.entry.variables : []
+            return used.map { "\(PlainText.escape($0.name)) in \(PlainText.escape($0.field))" }
         },
         Field("required", "Whether turns wait for it and fail without it") { $0.row.server.entry.isRequired },
         Field("version", "Version of the server, while it runs") { $0.row.version },

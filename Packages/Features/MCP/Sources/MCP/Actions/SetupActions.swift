@@ -64,7 +64,7 @@ struct SetupActions {
 
     private var remove: Action {
         Action("mcp.remove", "Remove an MCP server", .writes, named("Name of the server")) { [services] context, name in
-            let server = try services.directory(services.projectFolder).server(named: name)
+            let server = try await services.server(named: name, telling: context.notice)
             let row = try await services.row(server)
             try Self.requireOwn(
                 server, "removed", "delete it there, or switch it off with 'martlet mcp disable \(name)'")
@@ -77,7 +77,7 @@ struct SetupActions {
     }
 
     private static func requireOwn(_ server: ConfiguredServer, _ verb: String, _ mend: String) throws(ServerError) {
-        guard !server.isOwn else { return }
+        guard !server.isOwn || server.platform != nil else { return }
         throw ServerError(
             .badEntry,
             "the server \(server.name) is set up in \(PlainText.escape(server.place)) and cannot be \(verb) here; \(mend)"
@@ -90,7 +90,8 @@ struct SetupActions {
     /// A server of a project is switched for that folder, since its file belongs to others too.
     private func switching(_ verb: String, _ summary: String, _ isOn: Bool) -> Action {
         Action("mcp.\(verb)", summary, .writes, named("Name of the server")) { [services] context, name in
-            let server = try services.directory(services.projectFolder).server(named: name)
+            let server = try await services.server(named: name, telling: context.notice)
+            if server.platform != nil { return try await Self.switching(server, isOn, services) }
             if server.isOwn {
                 try await context.registry.one((any SettingsWriter).self).change([
                     (["mcp", "servers", name, "enabled"], isOn ? nil : false)
@@ -111,12 +112,26 @@ struct SetupActions {
         .byName()
     }
 
+    /// A tool of a platform has no entry, so that it is switched by the person's choice for all conversations.
+    private static func switching(
+        _ server: ConfiguredServer, _ isOn: Bool, _ services: MCPServices
+    ) async throws -> ServerRow {
+        try services.requireRemembering()
+        var choice = try await services.records.choice(.user, "") ?? ServerChoice()
+        choice.servers[server.name] = isOn ? nil : false
+        try await services.records.choose(
+            choice.isEmpty ? nil : choice, .user, "", at: services.surroundings.now())
+        if !isOn { await services.pool.end(server) }
+        services.pool.changes.raise()
+        return try await services.row(server)
+    }
+
     private var test: Action {
         Action(
             "mcp.test", "Connect to an MCP server and show what it offers", .writes, named("Name of the server"),
             .flag("trace", "Show each message")
         ) { [services] context, name, isTraced in
-            let server = try services.directory(services.projectFolder).server(named: name)
+            let server = try await services.server(named: name, telling: context.notice)
             try await services.agree(to: server, asking: context.interaction, telling: context.notice)
             return try await services.probe(server, context, isTraced: isTraced)
         }
@@ -247,7 +262,7 @@ extension MCPServices {
         to server: ConfiguredServer, _ context: ActionContext, isTraced: Bool = false,
         _ body: @escaping @Sendable (MCPClient) async throws -> Value
     ) async throws -> Value {
-        try await serverSurroundings().whileConnected(
+        try await serverSurroundings(for: server).whileConnected(
             to: server, telling: context.notice, asking: context.caller, tracing: isTraced ? context.notice : nil, body)
     }
 }

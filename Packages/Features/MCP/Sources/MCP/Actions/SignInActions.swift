@@ -18,7 +18,7 @@ struct SignInActions {
 
     private var login: Action {
         Action("mcp.login", "Sign in to an MCP server", .writes, name) { [services] context, name in
-            let server = try services.directory(services.projectFolder).server(named: name)
+            let server = try await services.server(named: name, telling: context.notice)
             _ = try Self.address(of: server)
             try await services.agree(to: server, asking: context.interaction, telling: context.notice)
             return try await services.probe(server, context)
@@ -32,7 +32,7 @@ struct SignInActions {
 
     private var logout: Action {
         Action("mcp.logout", "Forget the credential of an MCP server", .writes, name) { [services] context, name in
-            let server = try services.directory(services.projectFolder).server(named: name)
+            let server = try await services.server(named: name, telling: context.notice)
             let address = try Self.address(of: server)
             guard let signIn = context.registry.optional((any ResourceSignIn).self) else {
                 throw ServerError(.noSignIn, "this build cannot sign in to servers, since it has no feature for that")
@@ -48,6 +48,12 @@ struct SignInActions {
     }
 
     private static func address(of server: ConfiguredServer) throws(ServerError) -> String {
+        if let profile = server.platform {
+            throw ServerError(
+                .noSignIn,
+                "the MCP server \(server.name) is a tool of a platform, which you sign in to with 'martlet auth login \(PlainText.escape(profile))'"
+            )
+        }
         guard case .address(let url) = server.entry.way else {
             throw ServerError(
                 .noSignIn,

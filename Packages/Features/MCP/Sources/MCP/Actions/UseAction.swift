@@ -23,7 +23,8 @@ struct UseAction {
             var id: String?
             if let session { id = try await conversation(session, context) }
             return context.rows(
-                try await rows(folder, id, services.directory(folder).servers), orSay: "no MCP server is set up")
+                try await rows(folder, id, services.current(folder, telling: context.notice).servers),
+                orSay: "no MCP server is set up")
         }
         .example("martlet mcp used", "What a model in this folder would get")
     }
@@ -35,7 +36,8 @@ struct UseAction {
             let owner = try await owner(arguments, folder, context)
             var choice = try await services.records.choice(arguments.scope, owner) ?? ServerChoice()
             if arguments.isReset { choice = ServerChoice() }
-            let known = services.directory(folder).servers
+            if arguments.scope == .user { try services.requireRemembering() }
+            let known = try await services.current(folder, telling: context.notice).servers
             for (words, isOn) in [(arguments.on, true), (arguments.off, false)] {
                 for word in words { try await set(word, isOn, in: &choice, known) }
             }

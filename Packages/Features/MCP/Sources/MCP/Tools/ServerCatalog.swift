@@ -16,7 +16,7 @@ final class ServerCatalog: ToolCatalog {
     ) async throws -> [any ToolSource] {
         let folder = place.folder.map(services.folder) ?? services.projectFolder
         // A model without a folder must not get the servers of the one in which the program was started.
-        let directory = services.directory(folder, isProject: place.folder != nil)
+        let directory = try await services.current(folder, isProject: place.folder != nil, telling: tell)
         for problem in directory.problems { services.tellOnce(problem, tell) }
         guard !directory.servers.isEmpty else { return [] }
         let choice = try await services.choice(folder: folder, conversation: place.conversation)

@@ -10,6 +10,8 @@ public struct ConfiguredServer: Sendable, Hashable {
         case own(String)
         /// Something that comes with the project: its settings, or a file that other programs read.
         case project(file: String)
+        /// A platform that the person has set up as the server of a profile.
+        case platform(profile: String)
     }
 
     /// The name that the person knows it by, which no other server of the folder has.
@@ -30,13 +32,17 @@ public struct ConfiguredServer: Sendable, Hashable {
     }
 
     /// Whether the person set it up, so that nobody need agree to it.
-    public var isOwn: Bool { if case .own = origin { true } else { false } }
+    public var isOwn: Bool { if case .project = origin { false } else { true } }
+
+    /// The profile of the platform that told of it; nil for a server that has an entry in a file.
+    public var platform: String? { if case .platform(let profile) = origin { profile } else { nil } }
 
     /// Who says it, in words.
     public var place: String {
         switch origin {
         case .own(let words): words
         case .project(let file): file
+        case .platform(let profile): "platform of the profile \(profile)"
         }
     }
 

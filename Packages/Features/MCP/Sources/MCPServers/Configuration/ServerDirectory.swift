@@ -12,28 +12,27 @@ public struct ServerDirectory: Sendable {
     ///   - layers: what each settings file, variable and option sets, the weakest first.
     ///   - folder: the folder of the project.
     ///   - readsProject: whether the files of other programs in it are looked at.
+    ///   - platforms: what the person's platforms have told of their tools.
     public init(
-        _ layers: [(origin: ConfiguredServer.Origin, entries: ServerEntries)], folder: String, readsProject: Bool
+        _ layers: [(origin: ConfiguredServer.Origin, entries: ServerEntries)], folder: String, readsProject: Bool,
+        platforms: [PlatformListing] = []
     ) {
         var found: [String: ConfiguredServer] = [:]
+        func add(_ server: ConfiguredServer) {
+            let name = server.name
+            if let problem = ServerName.problem(name) { return problems.append(problem) }
+            guard let other = found[name] else { return found[name] = server }
+            // Otherwise a project could answer for a server that the person knows under that name.
+            if server.isOwn, !other.isOwn {
+                problems.append(
+                    "the server \(name) of \(PlainText.escape(other.place)) is left out, since one of yours has that name"
+                )
+            }
+            if server.isOwn || !other.isOwn { found[name] = server }
+        }
         func add(_ origin: ConfiguredServer.Origin, _ entries: ServerEntries) {
             for (name, entry) in entries.sorted(by: { $0.key < $1.key }) {
-                if let problem = ServerName.problem(name) {
-                    problems.append(problem)
-                    continue
-                }
-                let server = ConfiguredServer(name: name, entry: entry, origin: origin, folder: folder)
-                guard let other = found[name] else {
-                    found[name] = server
-                    continue
-                }
-                // Otherwise a project could answer for a server that the person knows under that name.
-                if server.isOwn, !other.isOwn {
-                    problems.append(
-                        "the server \(name) of \(PlainText.escape(other.place)) is left out, since one of yours has that name"
-                    )
-                }
-                if server.isOwn || !other.isOwn { found[name] = server }
+                add(ConfiguredServer(name: name, entry: entry, origin: origin, folder: folder))
             }
         }
         if readsProject {
@@ -49,6 +48,10 @@ public struct ServerDirectory: Sendable {
         }
         for layer in layers where !Self.isOwn(layer.origin) { add(layer.origin, layer.entries) }
         for layer in layers where Self.isOwn(layer.origin) { add(layer.origin, layer.entries) }
+        let own = Set(found.values.filter(\.isOwn).map(\.name))
+        let (told, unnamed) = PlatformListing.servers(of: platforms, beside: own, folder: folder)
+        problems += unnamed
+        for server in told { add(server) }
         servers = found.values.sorted { $0.name < $1.name }
     }
 

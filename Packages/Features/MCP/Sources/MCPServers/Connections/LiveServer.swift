@@ -197,20 +197,24 @@ public final class LiveServer: Sendable {
                 try await serve(run, client)
             }
         case .address(let url):
-            let address = try await surroundings.address(of: server, url)
-            let client = address.client(
-                of: server.name, by: surroundings.http(), as: surroundings.identity, handler: self, limits: limits,
-                signIn: surroundings.signIn)
-            try await serve(run, client)
+            try await surroundings.reaching(server, at: url) { address, isThere in
+                let client = address.client(
+                    of: server.name, by: surroundings.http(), as: surroundings.identity, handler: self, limits: limits,
+                    signIn: surroundings.signIn)
+                try await serve(run, client, isThere)
+            }
         }
     }
 
-    private func serve(_ run: Run, _ client: MCPClient) async throws {
+    private func serve(
+        _ run: Run, _ client: MCPClient, _ isThere: @escaping @Sendable () -> Void = {}
+    ) async throws {
         run.begun.withLock { $0 = client }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await client.run() }
             group.addTask { [self] in
                 let info = try await client.server()
+                isThere()
                 state.withLock { $0.info = info }
                 log.write(
                     "martlet",

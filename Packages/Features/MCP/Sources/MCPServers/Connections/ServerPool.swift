@@ -5,6 +5,8 @@ import Synchronization
 public final class ServerPool: Sendable {
     /// Raised when a server has other tools or another state.
     public let changes = Signal()
+    /// Where the tools of platforms were found.
+    public let places = ServerPlaces()
     private let state = Mutex(State())
 
     private struct State {

@@ -23,12 +23,14 @@ public struct ServerSurroundings: Sendable {
     public var identity: MCPIdentity
     /// How much servers may do.
     public var limits: ServerLimits
+    /// Where the tools of platforms were found.
+    public var places: ServerPlaces
 
     /// Everything that servers need.
     public init(
         environment: [String: String], launcher: Launcher, http: @escaping @Sendable () -> HTTPClient,
         secrets: (any SecretStore)?, redactor: Redactor, signIn: (any ResourceSignIn)?, identity: MCPIdentity,
-        limits: ServerLimits
+        limits: ServerLimits, places: ServerPlaces
     ) {
         self.environment = environment
         self.launcher = launcher
@@ -38,6 +40,7 @@ public struct ServerSurroundings: Sendable {
         self.signIn = signIn
         self.identity = identity
         self.limits = limits
+        self.places = places
     }
 
     /// The variables that every program gets: what it needs to find itself and the person's language, and nothing that opens
@@ -115,7 +118,8 @@ public struct ServerSurroundings: Sendable {
 
     /// The address of a server, with everything filled in.
     func address(of server: ConfiguredServer, _ url: String) async throws -> MCPServerAddress {
-        let text = try await filled(url, "url", of: server)
+        // What a platform says is not the person's: variables in it would give their values away.
+        let text = server.platform == nil ? try await filled(url, "url", of: server) : url
         let parsed: HTTPURL
         do { parsed = try HTTPURL(text) } catch {
             throw ServerError(

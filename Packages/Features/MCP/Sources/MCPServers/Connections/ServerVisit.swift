@@ -15,16 +15,23 @@ extension ServerSurroundings {
     ) async throws -> Value {
         let visitor = Visitor(server: server, caller: caller, tell: tell)
         let limits = limits.client(for: server.entry)
-        @Sendable func visit(_ transport: any MCPTransport) async throws -> Value {
+        @Sendable func visit(
+            _ transport: any MCPTransport, _ isThere: @escaping @Sendable () -> Void = {}
+        ) async throws -> Value {
             let carried = trace.map { TracedTransport(inner: transport, tell: $0) as any MCPTransport } ?? transport
             let client = MCPClient(of: server.name, over: carried, as: identity, handler: visitor, limits: limits)
-            return try await client.whileRunning { try await body(client) }
+            return try await client.whileRunning {
+                isThere()
+                return try await body(client)
+            }
         }
         switch server.entry.way {
         case .program(let command, let arguments):
             return try await program(of: server, command, arguments).whileRunning(by: launcher) { try await visit($0) }
         case .address(let url):
-            return try await visit(try await address(of: server, url).transport(by: http(), signIn: signIn))
+            return try await reaching(server, at: url) { address, isThere in
+                try await visit(address.transport(by: http(), signIn: signIn), isThere)
+            }
         }
     }
 }

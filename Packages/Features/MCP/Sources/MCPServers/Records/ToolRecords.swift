@@ -29,7 +29,14 @@ public final class ToolRecords: Sendable {
             CREATE TABLE choices (
                 scope TEXT NOT NULL, owner TEXT NOT NULL, choice TEXT NOT NULL, time INTEGER NOT NULL,
                 PRIMARY KEY (scope, owner)) STRICT, WITHOUT ROWID;
-            """)
+            """),
+        Migration(
+            "platforms",
+            """
+            CREATE TABLE platforms (
+                profile TEXT PRIMARY KEY, address TEXT NOT NULL, tools TEXT NOT NULL, time INTEGER NOT NULL)
+                STRICT, WITHOUT ROWID;
+            """),
     ]
 
     /// Waits for what is being written and closes the file.
@@ -102,6 +109,40 @@ public final class ToolRecords: Sendable {
             for table: SQL in ["tools", "approved", "listings"] {
                 try connection.run("DELETE FROM " + table + " WHERE server = ?", server)
             }
+        }
+    }
+
+    // MARK: Platforms
+
+    /// What the platform of a profile has told of its tools last; nil if it never did at this address.
+    public func listing(of profile: String, at address: String) async throws -> PlatformListing? {
+        guard isThere else { return nil }
+        return try await database.read { try Self.listing(of: profile, at: address, in: $0) }
+    }
+
+    /// The same for a person who is typing: what cannot be read at once is nil.
+    public func listingNow(of profile: String, at address: String) -> PlatformListing? {
+        database.glance { try Self.listing(of: profile, at: address, in: $0) } ?? nil
+    }
+
+    private static func listing(
+        of profile: String, at address: String, in connection: Connection
+    ) throws -> PlatformListing? {
+        let stored = try connection.first(
+            "SELECT tools FROM platforms WHERE profile = ? AND address = ?", profile, address
+        ) { row in try JSON(parsing: row[0] as String) }
+        return stored.map { stored in
+            PlatformListing(
+                profile: profile, tools: (stored.array ?? []).compactMap { PlatformTool(stored: $0) })
+        }
+    }
+
+    /// Takes the place of what the platform told before.
+    public func learn(_ listing: PlatformListing, at address: String, at time: Timestamp) async throws {
+        try await database.write { connection in
+            try connection.run(
+                "INSERT OR REPLACE INTO platforms (profile, address, tools, time) VALUES (?, ?, ?, ?)",
+                listing.profile, address, JSON.array(listing.tools.map(\.json)).text(), time)
         }
     }
 
