@@ -54,6 +54,8 @@ except AuthenticationError as error:
     print("pat refused", error.status_code)
 
 print("deployments", len(client.serving.list_deployments()))
+found = client.tools.discover_servers()
+print("tools", found.total, [(tool.name, tool.status) for tool in found.servers])
 print(client.auth.logout().message.lower())
 try:
     client.auth.login_with_password(user, "not the password")

@@ -7,11 +7,12 @@ import Testing
 /// platform.
 @Suite("Published kamiwaza-sdk with the test platform", .timeLimit(.minutes(5)))
 struct SDKTests {
-    @Test("The SDK signs in, refreshes, and creates, lists and revokes a personal access token")
+    @Test("The SDK signs in, refreshes, creates, lists and revokes a personal access token, and lists tools")
     func wholeSession() async throws {
         var setup = KamiwazaSetup()
         // Before each request the SDK refreshes a token that is valid for less than thirty seconds.
         setup.accessLifetime = .seconds(20)
+        setup.tools = [.init("0b0f2f7e-51a4-4c52-9a0e-3f6f5f3a9a10", name: "web search")]
         try await KamiwazaServer.run(setup) { server in
             let package = #filePath.split(separator: "/").dropLast(4).map { "/\($0)" }.joined()
             let output = try await PythonPeer.output(
@@ -21,7 +22,8 @@ struct SDKTests {
                 output.split(separator: "\n") == [
                     "health healthy", "me ada id-of-ada ['user']", "refreshed", "providers ['google', 'old']",
                     "validated id-of-ada ada", "made martlet-sdk 3600", "listed ['martlet-sdk']", "with pat ada",
-                    "revoked True", "pat refused 401", "deployments 0", "logged out", "wrong 401", "page refused",
+                    "revoked True", "pat refused 401", "deployments 0",
+                    "tools 1 [('web search', 'DEPLOYED')]", "logged out", "wrong 401", "page refused",
                 ])
             // The SDK sends the password once and then the rotating refresh token.
             #expect(server.count(.post, "/api/auth/token") == 3)
