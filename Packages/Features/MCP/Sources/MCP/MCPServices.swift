@@ -46,7 +46,8 @@ final class MCPServices: Sendable {
         let clients = Clients(surroundings, whole)
         self.clients = clients
         platforms = Platforms(
-            settings.servers, records: records, surroundings: surroundings, limit: self.settings.platformLimit
+            settings.servers, records: records, surroundings: surroundings, limit: self.settings.platformLimit,
+            changes: pool.changes
         ) {
             clients.client(ofOwnServers: true)
         } authenticator: {

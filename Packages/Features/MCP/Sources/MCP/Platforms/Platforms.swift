@@ -16,6 +16,8 @@ final class Platforms: Sendable {
     private let records: ToolRecords
     private let surroundings: Surroundings
     private let limit: Duration
+    /// Raised when a platform tells of other tools than before.
+    private let changes: Signal
     private let client: @Sendable () -> HTTPClient
     private let authenticator: @Sendable () -> (any Authenticator)?
     private let state = Mutex(State())
@@ -30,10 +32,13 @@ final class Platforms: Sendable {
     }
 
     private static let pause = Duration.seconds(60)
+    /// Each is a server that may be started, so that a platform cannot have any number.
+    static let most = 500
 
     init(
         _ servers: [ProfileServer], records: ToolRecords, surroundings: Surroundings, limit: Duration,
-        client: @escaping @Sendable () -> HTTPClient, authenticator: @escaping @Sendable () -> (any Authenticator)?
+        changes: Signal, client: @escaping @Sendable () -> HTTPClient,
+        authenticator: @escaping @Sendable () -> (any Authenticator)?
     ) {
         let platforms = servers.filter { $0.kind == .kamiwaza }
         // The servers of a project need a yes each, and a platform may name any number of them.
@@ -44,7 +49,7 @@ final class Platforms: Sendable {
             return
                 "the tools of the platform of the profile \(name) are left out, since the project names it; to use them, set profiles.\(name).server in your own settings"
         }
-        (self.records, self.surroundings, self.limit) = (records, surroundings, limit)
+        (self.records, self.surroundings, self.limit, self.changes) = (records, surroundings, limit, changes)
         (self.client, self.authenticator) = (client, authenticator)
     }
 
@@ -129,27 +134,37 @@ final class Platforms: Sendable {
             own.settle(())
         }
         let before = try await known(profile)
-        let listing: PlatformListing
         do {
-            listing = try await list(profile)
+            var listing = try await list(profile)
+            let (count, most) = (listing.tools.count, Self.most)
+            listing = PlatformListing(profile: name, tools: Array(listing.tools.prefix(most)))
+            state.withLock { $0.listings[name] = listing }
+            if before != listing {
+                changes.raise()
+                if before != nil || !listing.tools.isEmpty {
+                    try await records.learn(listing, at: profile.address, at: now)
+                }
+            }
+            if count <= most {
+                state.withLock { _ = $0.told.remove(name) }
+                return nil
+            }
+            return failure(of: name, "has \(count) tools, of which only the first \(most) are used")
         } catch {
             if Task.isCancelled {
                 state.withLock { $0.asked[name] = nil }
                 throw CancellationError()
             }
-            guard state.withLock({ $0.told.insert(name).inserted }) else { return nil }
-            let remedy = before?.tools.isEmpty == false ? "those that it listed last are used" : "none is used"
-            return
-                "the tools of the platform of the profile \(PlainText.escape(name)) cannot be listed, so that \(remedy): \(AnyFailure(error).message)"
+            let remedy =
+                try await known(profile)?.tools.isEmpty == false ? "those that it listed last are used" : "none is used"
+            return failure(of: name, "does not list its tools, so that \(remedy): \(AnyFailure(error).message)")
         }
-        state.withLock { state in
-            state.listings[name] = listing
-            state.told.remove(name)
-        }
-        if before != listing, !(before == nil && listing.tools.isEmpty) {
-            try await records.learn(listing, at: profile.address, at: now)
-        }
-        return nil
+    }
+
+    /// A sentence for the person; nil if they know already that something is wrong with the platform.
+    private func failure(of profile: String, _ words: String) -> String? {
+        guard state.withLock({ $0.told.insert(profile).inserted }) else { return nil }
+        return "the platform of the profile \(PlainText.escape(profile)) \(words)"
     }
 
     private func list(_ profile: ProfileServer) async throws -> PlatformListing {

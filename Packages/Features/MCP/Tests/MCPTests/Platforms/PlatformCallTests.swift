@@ -80,7 +80,6 @@ struct PlatformCallTests {
         try await Lab.sums { (origin) async throws in
             let tool = KamiwazaSetup.Tool("1", name: "sums", backend: origin)
             try await Lab.run([tool]) { (bench, platform) async throws in
-                let token = bench.environment[LabSession.variable]
                 try await bench.open { (session) async throws in #expect(await call(session)["text"] == "5") }
                 let own = platform.requests.filter { $0.path.hasPrefix("/runtime") }
                 #expect(!own.isEmpty && own.allSatisfy { $0.credential == .accessToken })
@@ -89,16 +88,12 @@ struct PlatformCallTests {
                 setup.tools = [tool]
                 try await KamiwazaServer.run(setup) { (other) async throws in
                     platform.deploy([.init("1", name: "sums", url: "\(other.origin)/runtime/tools/1")])
-                    let failure = try await bench.failure("mcp.test", ["name": "sums"])
-                    // The list that is remembered still has the old address.
-                    #expect(failure == nil || other.requests.isEmpty)
                     try await bench.perform("mcp.list")
                     let refused = try await bench.failure("mcp.test", ["name": "sums"])
                     #expect(refused?.exit == .denied, "\(refused?.message ?? "")")
                     let seen = other.requests.filter { $0.path.hasPrefix("/runtime") }
                     #expect(!seen.isEmpty && seen.allSatisfy { $0.credential == .none })
                 }
-                #expect(token == bench.environment[LabSession.variable])
             }
         }
     }

@@ -130,6 +130,49 @@ struct PlatformListTests {
         }
     }
 
+    @Test("whoever needs servers, a platform is asked with the rights of the person who set it up")
+    func rights() async throws {
+        try await Lab.run(Self.tools) { (bench, platform) async throws in
+            try await bench.open { (session) async throws in
+                let nobody = Caller.person(HeadlessInteraction()).narrowed(by: .nobody)
+                let folder = bench.folder
+                let sources = try await Caller.$current.withValue(nobody) {
+                    try await session.registry.toolSources(at: ToolPlace(folder: folder)) { _ in }
+                }
+                #expect(sources.map(\.name) == ["web-search"] && platform.count(.get, Self.discover) == 1)
+            }
+        }
+    }
+
+    @Test("of a platform with too many tools the first are used, and that is told")
+    func many() async throws {
+        let tools = (1...Platforms.most + 1).map { KamiwazaSetup.Tool("\($0)", name: "t\($0)") }
+        try await Lab.run(tools) { (bench, _) async throws in
+            let output = RecordingOutput()
+            #expect(try await names(bench, to: output).count == Platforms.most)
+            #expect(output.notices.contains { $0.contains("profile lab") && $0.contains("first \(Platforms.most)") })
+        }
+    }
+
+    @Test("those who hold tools learn when a platform has others")
+    func changes() async throws {
+        try await Lab.run(Self.tools) { (bench, platform) async throws in
+            let time = try #require(bench.time)
+            try await bench.open { (session) async throws in
+                let catalog = try #require(session.registry.all((any ToolCatalog).self).first)
+                try await session.perform("mcp.list")
+                let before = catalog.changes.count
+                time.advance(by: .seconds(61))
+                try await session.perform("mcp.list")
+                #expect(catalog.changes.count == before)
+                platform.deploy([])
+                time.advance(by: .seconds(61))
+                try await session.perform("mcp.list")
+                #expect(catalog.changes.count == before + 1)
+            }
+        }
+    }
+
     @Test("a list that another platform gave is not used for this one")
     func otherAddress() async throws {
         try await Lab.run(Self.tools) { (bench, _) async throws in
