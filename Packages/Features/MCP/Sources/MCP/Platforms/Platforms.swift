@@ -169,7 +169,7 @@ final class Platforms: Sendable {
 
     private func list(_ profile: ProfileServer) async throws -> PlatformListing {
         // It is the person's platform, whoever needs its tools; and nobody is asked, who might take longer than the limit.
-        let tools = try await Caller.$current.withValue(.person(HeadlessInteraction())) {
+        let tools = try await LiveServer.asOwner {
             try await withTimeLimit(limit, on: surroundings.clock) { try await self.tools(of: profile) }
         }
         guard let tools else {
