@@ -17,6 +17,9 @@ func personsAreAtSurfaces() throws {
             "Packages/Core/Sources/CoreTesting/TestHost.swift",
             "Packages/Core/Sources/Registry/Lifecycle/WorkbenchSession.swift",
             "Packages/Core/Sources/Registry/Screens/OpenScreen.swift",
+            // A server that runs belongs to the person who set it up or agreed to it, whoever needed it first. What others
+            // may ask of it is decided before it is asked.
+            "Packages/Features/MCP/Sources/MCPServers/Connections/LiveServer.swift",
             "Packages/Frontends/CommandLine/Sources/CommandLineFrontend/Running/Command.swift",
             "Packages/Frontends/Host/Sources/HostTesting/TestWorkbench.swift",
         ])

@@ -194,7 +194,7 @@ final class MCPServices: Sendable {
     }
 
     /// The tools of a server that runs, which are remembered for when it does not.
-    func tools(of live: LiveServer, as caller: Caller) async throws -> ToolListing {
+    func tools(of live: LiveServer, as caller: Caller?) async throws -> ToolListing {
         let listing = try await live.tools(as: caller)
         let mark = Learnt(server: live.server, number: listing.number)
         guard learnt.withLock({ $0.insert(mark).inserted }) else { return listing }

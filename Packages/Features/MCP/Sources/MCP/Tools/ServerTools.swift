@@ -37,7 +37,8 @@ final class ServerTools: ToolSource {
 
     func start() { live.start() }
 
-    private var caller: Caller { Caller.current ?? .person(HeadlessInteraction()) }
+    /// Who answers the questions of the server; what may be done is decided before.
+    private var caller: Caller? { Caller.current }
 
     // MARK: What there is
 

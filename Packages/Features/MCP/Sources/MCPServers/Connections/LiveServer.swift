@@ -96,9 +96,10 @@ public final class LiveServer: Sendable {
 
     // MARK: Use
 
-    /// Starts it if it does not run, and does something with it on behalf of a caller, who also answers its questions.
+    /// Starts it if it does not run, and does something with it on behalf of a caller, who also answers its questions; nil
+    /// if nobody does.
     public func use<Value: Sendable>(
-        as caller: Caller, _ body: (MCPClient) async throws -> Value
+        as caller: Caller?, _ body: (MCPClient) async throws -> Value
     ) async throws -> Value {
         let number = state.withLock { state in
             state.nextCaller += 1
@@ -122,7 +123,7 @@ public final class LiveServer: Sendable {
     }
 
     /// Its tools, which are asked for once, and again when it has told that they changed.
-    public func tools(as caller: Caller) async throws -> ToolListing {
+    public func tools(as caller: Caller?) async throws -> ToolListing {
         // What a server that runs has listed needs no more of it.
         if let known = state.withLock({ $0.run?.client.isSettled == true ? $0.tools : nil }) { return known }
         return try await use(as: caller) { client in
