@@ -310,7 +310,8 @@ extension ProductTests {
         "config.set",
         "config.trust", "config.unset", "config.untrust", "data.purge", "data.restore", "gateway.project.add",
         "gateway.project.remove", "gateway.serve", "gateway.token.create", "gateway.token.revoke", "gateway.token.show",
-        "mcp.serve", "mcp.serve.conversation", "mcp.serve.conversations", "run.install", "run.uninstall",
+        "mcp.add", "mcp.disable", "mcp.enable", "mcp.import", "mcp.login", "mcp.logout", "mcp.remove", "mcp.serve",
+        "mcp.serve.conversation", "mcp.serve.conversations", "mcp.test", "mcp.use", "run.install", "run.uninstall",
     ]
 
     private static let writing = [
@@ -318,13 +319,14 @@ extension ProductTests {
         "chat.rerun",
         "chat.restore",
         "chat.retry", "chat.send", "chat.use", "config.edit", "data.backup", "data.compact", "file.write",
-        "gateway.stop", "http.request",
+        "gateway.stop", "http.request", "mcp.call",
         "run.start", "runs.cancel", "runs.prune", "shell.run",
     ]
 
     private static let sending = [
         "auth.login", "auth.logout", "auth.pat.create", "auth.pat.list", "auth.pat.revoke", "auth.pat.rotate",
         "auth.server.add", "auth.server.check", "auth.trust.add", "auth.trust.verify", "auth.whoami", "chat.models",
-        "chat.retry", "chat.send", "chat.use", "gateway.status", "http.request",
+        "chat.retry", "chat.send", "chat.use", "gateway.status", "http.request", "mcp.add", "mcp.call", "mcp.complete",
+        "mcp.get", "mcp.login", "mcp.ping", "mcp.prompts", "mcp.read", "mcp.resources", "mcp.test", "mcp.tools",
     ]
 }

@@ -27,7 +27,9 @@ struct ImportAction {
         ) { [services] context, from, names in
             guard let from else { return try Self.found(services, context) }
             let file = try services.foreignFile(from, context)
-            guard let content = try file.read() else {
+            // Also a file of another program that is known: it may have keys in it.
+            let given = try context.path(ReadPath(file.path))
+            guard let content = try file.read(given) else {
                 throw ServerError(
                     .badFile,
                     "there is no \(PlainText.escape(file.path)), so \(PlainText.escape(from)) has no servers here")
@@ -91,7 +93,8 @@ struct ImportAction {
         var rows: [ImportRow] = []
         for file in services.foreignFiles {
             do {
-                for (name, entry) in (try file.read())?.servers.sorted(by: { $0.key < $1.key }) ?? [] {
+                let given = try context.path(ReadPath(file.path))
+                for (name, entry) in (try file.read(given))?.servers.sorted(by: { $0.key < $1.key }) ?? [] {
                     let server = ConfiguredServer(
                         name: name, entry: entry, origin: .own(file.path), folder: services.projectFolder)
                     rows.append(

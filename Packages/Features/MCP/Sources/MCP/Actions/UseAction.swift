@@ -65,6 +65,7 @@ struct UseAction {
             "A conversation starts from what you chose for you, then the project's choice counts, then its own. Tools are "
                 + "named as server/tool."
         )
+        .byName()
         .example("martlet mcp use --off git/git_push --scope project", "Never offer one tool in this project")
         .example("martlet mcp use --scope session k7f3 --on time --off git", "Only for one conversation")
     }

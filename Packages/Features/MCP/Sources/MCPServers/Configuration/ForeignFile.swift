@@ -1,4 +1,4 @@
-import Capabilities
+public import Capabilities
 import FileKit
 import JSON
 
@@ -50,11 +50,15 @@ public struct ForeignFile: Sendable, Hashable {
     }
 
     /// Reads the file; nil if there is none.
-    public func read() throws -> Content? {
+    ///
+    /// - Parameter granted: the same path, as far as a caller may open it; nil for a file of the project in which the program
+    ///   works, which belongs to what it looks at.
+    public func read(_ granted: GrantedPath? = nil) throws -> Content? {
         let bytes: [UInt8]
-        do throws(FileError) { bytes = try Files.read(path, limit: Self.largest) } catch {
-            if error.kind == .notFound || error.kind == .notDirectory { return nil }
-            throw error
+        do {
+            bytes = try granted?.read(limit: Self.largest) ?? Files.read(path, limit: Self.largest)
+        } catch let error as FileError where error.kind == .notFound || error.kind == .notDirectory {
+            return nil
         }
         return try content(of: bytes)
     }
