@@ -21,22 +21,24 @@ struct DocumentTests {
         let workbench = Product.workbench()
         let tree = CommandTree(workbench.registry.actions)
         let settings = SettingOption.all(workbench.host)
+        let verbatim = VerbatimWords(workbench.host.composition.features.map(\.manifest))
+        let now = Timestamp(microseconds: 1_764_000_000_000_000)
         var count = 0
         for document in try Self.documents() {
             for command in Commands.all(in: try Workspace.current.text(document)) where command.first != "weather" {
-                let taken = CommonOptions.take(from: command, settings: settings)
+                let taken = CommonOptions.take(from: command, settings: settings, verbatim: verbatim)
                 #expect(taken.failure == nil, "\(document): \(command.joined(separator: " "))")
                 // The page of help, and what is only the program's name.
                 guard !taken.words.isEmpty else { continue }
                 if let screen = ScreenCommand(taken.words, workbench.registry) {
                     #expect(throws: Never.self, "\(document): martlet \(command.joined(separator: " "))") {
-                        try ArgumentParser.parse(screen.rest, for: screen.action)
+                        try ArgumentParser.parse(screen.rest, for: screen.action, now: now)
                     }
                     continue
                 }
                 #expect(throws: Never.self, "\(document): martlet \(command.joined(separator: " "))") {
                     guard case .action(let action, let rest) = try tree.match(taken.words) else { return }
-                    _ = try ArgumentParser.parse(rest, for: action)
+                    _ = try ArgumentParser.parse(rest, for: action, now: now)
                 }
                 count += 1
             }

@@ -59,6 +59,10 @@ struct CallAction {
         .example("martlet mcp call git git_log '{\"repo_path\": \".\"}'", "With one JSON object")
         .example("martlet mcp call git git_log --help", "What the tool takes")
         .question("mcp.call.NAME", "A required argument of the tool that was not given")
+        .question("mcp.form", "Whether to answer a form that the server asks for: true or false")
+        .question("mcp.form.NAME", "A field of that form")
+        .question("mcp.visit", "Whether an address was visited that the server asks for: true or false")
+        .question("mcp.sample", "Whether the server may ask a model: true or false")
         .question("mcp.agree.SERVER", "Whether to start a server that comes with the project: true or false")
     }
 }
