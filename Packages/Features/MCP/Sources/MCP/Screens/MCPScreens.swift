@@ -5,7 +5,7 @@ import Screens
 enum MCPScreens {
     static func add(to registry: inout RegistryBuilder) {
         registry.addScreen(
-            "mcp.servers", "MCP servers", .tab("Tools"), listing: "mcp.list", id: "name",
+            "mcp.servers", "MCP servers", .tab("Servers"), listing: "mcp.list", id: "name",
             links: [
                 .action("mcp.test", "Connect", key: "t", ["name": .row("name")]),
                 .action("mcp.enable", "Switch on", key: "e", ["name": .row("name")]),
@@ -18,6 +18,6 @@ enum MCPScreens {
                 .action("mcp.add", "Add a server", key: "a"), .action("mcp.import", "Take over servers", key: "m"),
             ], every: .seconds(5))
         registry.addScreen("mcp.server", "Tools of a server", .detail, listing: "mcp.show", id: "name")
-        registry.addScreen("mcp.choices", "Tools in use", .tab("Tools"), listing: "mcp.used", id: "name")
+        registry.addScreen("mcp.choices", "Tools in use", .tab("Servers"), listing: "mcp.used", id: "name")
     }
 }
