@@ -34,8 +34,10 @@ struct HostileModelTests {
         }
 
         static func surroundings(_ home: ChatHome, _ playground: Playground) throws -> FileTree {
-            // The conversation is stored there by the program itself.
-            let changing = ["outside/work", "martlet/data/chat.db", "martlet/state", "martlet/cache"]
+            // The conversation is stored there by the program itself, and what was done.
+            let changing = [
+                "outside/work", "martlet/data/chat.db", "martlet/data/audit.db", "martlet/state", "martlet/cache",
+            ]
             return try FileTree(home.path) { path in changing.contains { path.hasPrefix($0) } }
         }
     }

@@ -69,9 +69,8 @@ struct Completer {
             return values(ofSetting: key)
         }
         let positional = action.parameters.filter { $0.form == .positional }
-        if positional.indices.contains(places) { return values(positional[places], given) }
-        if let last = positional.last, last.isRepeated { return values(last, given) }
-        return []
+        let next = positional.indices.contains(places) ? positional[places] : positional.last { $0.isRepeated }
+        return next.map { values($0, given, isVerbatim: rest.contains("--")) } ?? []
     }
 
     /// What `help` may be asked about: a command, or the settings with or without a key.
@@ -134,30 +133,35 @@ struct Completer {
         return values(completion, defaultValue: host.catalogue.declaration(of: path)?.defaultValue)
     }
 
-    private func values(_ parameter: ParameterDeclaration, _ given: JSONObject) -> [Candidate] {
-        values(parameter.completion, given, defaultValue: parameter.defaultValue)
+    private func values(
+        _ parameter: ParameterDeclaration, _ given: JSONObject, isVerbatim: Bool = false
+    ) -> [Candidate] {
+        values(parameter.completion, given, defaultValue: parameter.defaultValue, isVerbatim: isVerbatim)
     }
 
     /// - Parameters:
     ///   - given: the arguments that the rest of the command line gives.
     ///   - defaultValue: the default, which is marked among the words.
-    private func values(_ completion: Completion, _ given: JSONObject = [:], defaultValue: JSON? = nil) -> [Candidate] {
+    ///   - isVerbatim: whether words are passed on as they are, options too.
+    private func values(
+        _ completion: Completion, _ given: JSONObject = [:], defaultValue: JSON? = nil, isVerbatim: Bool = false
+    ) -> [Candidate] {
         switch completion {
         case .nothing: []
         case .words(let words): words.map { Candidate($0, $0 == defaultValue?.typed ? "The default" : "") }
         case .files: [Candidate(":files")]
         case .directories: [Candidate(":folders")]
-        case .dynamic(let find): found(by: find, given)
-        case .dynamicOrFiles(let find): found(by: find, given) + [Candidate(":files")]
+        case .dynamic(let find): found(by: find, given, isVerbatim)
+        case .dynamicOrFiles(let find): found(by: find, given, isVerbatim) + [Candidate(":files")]
         }
     }
 
     /// What a feature finds, without words that cannot be typed or that mean something else to the scripts.
-    private func found(by find: Completion.Source, _ given: JSONObject) -> [Candidate] {
+    private func found(by find: Completion.Source, _ given: JSONObject, _ isVerbatim: Bool) -> [Candidate] {
         guard isForPerson else { return [] }
         return find(registry, host, given).filter { candidate in
             guard let first = candidate.word.first else { return false }
-            return first != ":" && first != "-" && PlainText.escape(candidate.word) == candidate.word
+            return first != ":" && (first != "-" || isVerbatim) && PlainText.escape(candidate.word) == candidate.word
         }
     }
 }

@@ -19,7 +19,9 @@ struct ProgramTests {
         }
         let tools = seen["tools"]?.array?.compactMap(\.string) ?? []
         #expect(
-            tools == (ToolTests.offered + ["lab_bump", "lab_clear", "lab_file", "lab_inner", "lab_maybe"]).sorted())
+            tools
+                == (ToolTests.offered + ["lab_bump", "lab_clear", "lab_file", "lab_inner", "lab_maybe", "lab_talk"])
+                .sorted())
         #expect(seen["hint"] == true)
         #expect(seen["add"] == [[#"{"sum":5,"terms":[2,3]}"#], ["sum": 5, "terms": [2, 3]], false])
         #expect(seen["fail"]?[0] == ["the lab is closed; come back tomorrow [lab.failed]"] && seen["fail"]?[2] == true)

@@ -203,7 +203,7 @@ struct ResourceContent: Record {
         Field("address", "Its address", .name) { $0.resource.address },
         Field("type", "Its media type") { $0.resource.mediaType },
         Field("text", "The text, if it is text", .detail) { $0.text },
-        Field("base64", "The bytes, if it is no text", .detail) { $0.base64 },
+        Field("base64", "The bytes, if it is not text", .detail) { $0.base64 },
     ]
 }
 

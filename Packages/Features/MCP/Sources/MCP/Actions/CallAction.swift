@@ -26,7 +26,7 @@ struct CallAction {
             .argument(
                 "arguments", "Options of the tool, as its schema names them, or one JSON object", as: [String].self,
                 completion: ServerCompletion.arguments(services)),
-            .flag("trace", "Show each message, of a server of its own"),
+            .flag("trace", "Show each message, over a separate connection"),
             .piped("input", "The arguments as a JSON object")
         ) { [services] context, name, tool, words, isTraced, input in
             let live = try await services.usable(name, asking: context.interaction, telling: context.notice)
