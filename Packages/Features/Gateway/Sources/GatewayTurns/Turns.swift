@@ -103,6 +103,13 @@ public final class Turns: Sendable {
 extension Turns {
     /// Prepares and starts an agent turn. If that fails, at most an empty session is left behind.
     func open(agent input: TurnInput) async throws -> OpenTurn {
+        // Whoever sits where the gateway runs is not its client, and is not asked on its behalf.
+        guard let caller = Caller.current else { return try await opened(agent: input) }
+        let client = caller.narrowed(by: nil, asking: caller.interaction.unattended)
+        return try await Caller.$current.withValue(client) { try await opened(agent: input) }
+    }
+
+    private func opened(agent input: TurnInput) async throws -> OpenTurn {
         var input = input
         // Drop what the session could not store before it is sent to a model.
         _ = try TranslationTable.translate(&input.chat, to: nil)

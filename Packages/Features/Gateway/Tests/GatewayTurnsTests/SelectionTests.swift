@@ -1,4 +1,5 @@
 import Capabilities
+import CoreTesting
 import GatewayStore
 import JSON
 import Testing
@@ -67,6 +68,36 @@ struct SelectionTests {
             let kind = try await refusal { _ = try await workshop.turns.run(input) { _ in } }
             #expect(kind == .unknownTool && model.requests.isEmpty)
             #expect(try await workshop.store.stats().sessions == 0)
+        }
+    }
+
+    /// A tool that wants to know something of the person, as a server's does.
+    private final class AskingTools: ToolSource {
+        let name = "asking"
+        func tools() async throws -> [ToolDescription] {
+            [ToolDescription(name: "ask", summary: "Asks", input: ["type": "object"], effect: .reads)]
+        }
+        func run(_ call: ToolCall) async throws -> ToolResult {
+            let answered = try? await Caller.current?.interaction.confirm("asking.yes", "Yes?")
+            return ToolResult(call: call.id, content: answered.map { "answered \($0)" } ?? "nobody answered")
+        }
+    }
+
+    @Test("Whoever sits where the gateway runs is not asked what a tool wants to know of its client")
+    func unattended() async throws {
+        let call = ToolCall(id: "c", name: "ask", input: [:])
+        let model = ScriptedModel("scripted", .call([call]), .say("done"))
+        try await Workshop.run(model, sources: [AskingTools()]) { workshop in
+            let person = ScriptedPerson(says: true)
+            let input = workshop.input("Go")
+            try await Caller.$current.withValue(.person(person)) {
+                _ = try await workshop.turns.run(input) { _ in }
+            }
+            #expect(person.asked.isEmpty)
+            let results = model.requests.last?.messages.flatMap(\.parts).compactMap { part -> String? in
+                if case .result(let result) = part { result.content } else { nil }
+            }
+            #expect(results == ["nobody answered"])
         }
     }
 
