@@ -240,7 +240,7 @@ struct ToolTests {
 
     @Test("A thousand calls are answered side by side, each with its own result", arguments: Era.allCases)
     func many(era: Era) async throws {
-        try await ServedLab().host(era, atOnce: 2_000) { client async throws in
+        try await ServedLab(settings: "{serve: {requests: 2000}}").host(era, atOnce: 2_000) { client async throws in
             let sums = try await withThrowingTaskGroup(of: Int?.self) { group in
                 for number in 0..<1_000 {
                     group.addTask {
