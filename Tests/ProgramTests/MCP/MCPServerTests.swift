@@ -52,13 +52,13 @@ struct MCPServerTests {
         try await ChatHome.with(script) { home in
             _ = try await home.martlet("mcp", "add", "clock", "--", "python3", Self.clock)
             let denied = try await home.martlet(
-                "ask", "-m", "openai/small-1", "--mode", "full", "When?")
+                "ask", "-m", "openai/small-1", "--mode", "read-only", "When?")
             #expect(denied.code == 6, "\(denied.errors)")
             #expect(try home.server.toolResults().first?.contains("nobody was there to approve") == true)
             // Any tool, but none of a server.
             let rule = #"chat.approvals=[{"verdict": "allow", "tool": "*"}]"#
             let wide = try await home.martlet(
-                "ask", "-m", "openai/small-1", "--mode", "full", "--set", rule, "When?")
+                "ask", "-m", "openai/small-1", "--mode", "read-only", "--set", rule, "When?")
             #expect(wide.code == 6, "\(wide.errors)")
             let named = #"chat.approvals=[{"verdict": "allow", "tool": "add_days", "source": "clock"}]"#
             let allowed = try await home.martlet(
@@ -76,7 +76,7 @@ struct MCPServerTests {
             try write(
                 (["mcpServers": ["evil": ["command": "sh", "args": ["-c", .string("touch \(sign)")]]]] as JSON).text(),
                 to: "\(home.path)/.mcp.json")
-            let words = "cd '\(home.path)'; martlet ask -m openai/small-1 --mode full When"
+            let words = "cd '\(home.path)'; martlet ask -m openai/small-1 --mode read-only When"
             let asked = try await home.shell(words)
             #expect(asked.errors.contains("evil") && asked.errors.contains("not used"), "\(asked.errors)")
             let looked = try await home.shell(
