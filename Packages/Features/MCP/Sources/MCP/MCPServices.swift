@@ -87,16 +87,26 @@ final class MCPServices: Sendable {
     func directory(
         _ folder: String, isProject: Bool = true, platforms listings: [PlatformListing] = []
     ) -> ServerDirectory {
+        var problems: [String] = []
         let entries = layers.map { layer in
             let origin: ConfiguredServer.Origin =
                 if case .project(let file) = layer.origin { .project(file: file) } else { .own(layer.origin.words) }
-            // What does not fit was reported when the settings were read, and is not among the layers.
-            let entries = try? ServerEntries(json: layer.value)
-            return (origin: origin, entries: entries ?? [:])
+            // The type of each member was checked when the settings were read; what they say together is checked here. A server
+            // that cannot be used must not take the others with it.
+            var entries: ServerEntries = [:]
+            for (name, json) in layer.value.object ?? [:] {
+                do throws(ValueError) { entries[name] = try ServerEntry(json: json) } catch {
+                    problems.append(
+                        "the server \(PlainText.escape(name)) of \(PlainText.escape(layer.origin.words)) is left out: it \(error.description)"
+                    )
+                }
+            }
+            return (origin: origin, entries: entries)
         }
         let own = entries.filter { if case .own = $0.origin { true } else { isProject } }
         return ServerDirectory(
-            own, folder: folder, readsProject: isProject && settings.readsProject, platforms: listings)
+            own, folder: folder, readsProject: isProject && settings.readsProject, platforms: listings,
+            problems: problems)
     }
 
     /// The same with the tools of the person's platforms, which are asked unless that was lately.

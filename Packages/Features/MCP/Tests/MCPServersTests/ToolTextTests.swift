@@ -37,12 +37,14 @@ struct ToolTextTests {
 
     @Test(
         "names of secrets are known",
-        arguments: ["password", "API_KEY", "x-api-key", "Access Token", "client_secret", "PIN"])
+        arguments: ["password", "API_KEY", "x-api-key", "Access Token", "client_secret", "PIN", "otp code", "ssn"])
     func secretNames(_ name: String) {
         #expect(SecretNames.isSecret(name))
     }
 
-    @Test("other names are none", arguments: ["city", "keyboard", "author", "opinion", "monkey"])
+    @Test(
+        "other names are none",
+        arguments: ["city", "keyboard", "author", "opinion", "monkey", "footpath", "classname", "max_tokens"])
     func otherNames(_ name: String) {
         #expect(!SecretNames.isSecret(name))
     }

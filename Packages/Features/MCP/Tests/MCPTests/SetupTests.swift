@@ -58,6 +58,25 @@ struct SetupTests {
         }
     }
 
+    @Test("a server whose entry cannot be used is told, and the others stay")
+    func badEntry() async throws {
+        try await TestWorkbench.run([MCPFeature.self]) { (bench) async throws in
+            let servers: JSON = [
+                "good": Plain.entry(), "bad": ["url": "tools.example"],
+                "both": ["command": "a", "url": "https://b.example"],
+                "none": [:],
+            ]
+            try bench.write(settings: (["mcp": ["servers": servers]] as JSON).text())
+            let output = RecordingOutput()
+            let rows = try await bench.perform("mcp.list", to: output).json
+            #expect(rows.array?.compactMap { $0["name"]?.string } == ["good"])
+            for (name, reason) in [("bad", "address"), ("both", "both"), ("none", "command")] {
+                #expect(output.notices.contains { $0.contains("server \(name) of") && $0.contains(reason) }, "\(name)")
+            }
+            #expect(try await bench.perform("mcp.tools", ["server": "good"]).json.array?.count == 11)
+        }
+    }
+
     @Test("a server is switched off and on")
     func switches() async throws {
         try await Plain.bench { (bench) async throws in

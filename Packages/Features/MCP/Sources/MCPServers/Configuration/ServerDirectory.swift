@@ -13,10 +13,12 @@ public struct ServerDirectory: Sendable {
     ///   - folder: the folder of the project.
     ///   - readsProject: whether the files of other programs in it are looked at.
     ///   - platforms: what the person's platforms have told of their tools.
+    ///   - problems: what the layers have that cannot be used.
     public init(
         _ layers: [(origin: ConfiguredServer.Origin, entries: ServerEntries)], folder: String, readsProject: Bool,
-        platforms: [PlatformListing] = []
+        platforms: [PlatformListing] = [], problems known: [String] = []
     ) {
+        problems = known
         var found: [String: ConfiguredServer] = [:]
         func add(_ server: ConfiguredServer) {
             let name = server.name
