@@ -164,18 +164,39 @@ final class MCPServices: Sendable {
         let sampler = settings.samplingModel.map { model in
             ModelSampler(model: model, whole: whole).sample
         }
-        return pool.server(server, in: serverSurroundings(for: server), log: log(of: server), sampler: sampler)
+        // Not this object, since servers outlive changed settings.
+        let (rules, home) = (folderRules, Files.home(in: surroundings.environment))
+        return pool.server(server, in: serverSurroundings(for: server), log: log(of: server), sampler: sampler) {
+            try Self.agreement(to: server, home: home)?.require(in: rules)
+        }
+    }
+
+    private var folderRules: (any FolderRules)? { registry?.optional((any FolderRules).self) }
+
+    /// What must be agreed to before the server is used; nil if nothing must be.
+    func agreement(to server: ConfiguredServer) throws -> ServerAgreement? {
+        try Self.agreement(to: server, home: Files.home(in: surroundings.environment))
+    }
+
+    private static func agreement(to server: ConfiguredServer, home: String?) throws -> ServerAgreement? {
+        // Nobody but the person changes what lies in a home folder: models do not write there.
+        if server.isOwn {
+            guard server.entry.isProgram, let home,
+                !AbsolutePath(home).lies(beneath: AbsolutePath(server.folder))
+            else { return nil }
+        }
+        let agreement = try ServerAgreement(server)
+        return agreement.isNeeded ? agreement : nil
     }
 
     /// Checks that the person has agreed to the server, or asks now.
     func agree(
         to server: ConfiguredServer, asking interaction: any Interaction, telling tell: (String) -> Void
     ) async throws {
-        guard !server.isOwn else { return }
-        guard let rules = registry?.optional((any FolderRules).self) else {
+        guard let agreement = try agreement(to: server) else { return }
+        guard let rules = folderRules else {
             throw ServerError(.notAgreed, "there is no record of what you agreed to, so no server of a project is used")
         }
-        let agreement = try ServerAgreement(server)
         if try agreement.isGiven(in: rules) { return }
         try await agreement.ask(interaction, keeping: rules, telling: tell)
         // One that runs may have been started from other files.

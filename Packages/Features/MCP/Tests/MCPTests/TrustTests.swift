@@ -52,6 +52,55 @@ struct TrustTests {
         }
     }
 
+    @Test("what is started was agreed to at that moment: a file that a model has changed meanwhile is not run")
+    func changedMeanwhile() async throws {
+        try await TestWorkbench.run([MCPFeature.self]) { (bench) async throws in
+            let project = bench.folder + "/project"
+            let script = "exec /usr/bin/python3 \(Plain.script)\n"
+            try bench.write(script, to: "project/serve.sh")
+            try bench.write(Plain.project(["command": "/bin/sh", "args": ["serve.sh"]]), to: "project/.mcp.json")
+            // One of the person's own, which runs a file of the project too.
+            try bench.write(settings: Plain.settings(["command": "/bin/sh", "args": ["serve.sh"]], named: "own"))
+            bench.current = project
+            bench.person = HeadlessInteraction(answers: ["mcp.agree.theirs": true, "mcp.agree.own": true])
+            for name in ["theirs", "own"] { try await bench.perform("mcp.test", ["name": .string(name)]) }
+            bench.person = HeadlessInteraction()
+            for name in ["theirs", "own"] {
+                try await bench.open { (session) async throws in
+                    let place = ToolPlace(folder: project, isLastTurn: true)
+                    let sources = try await session.registry.toolSources(at: place) { _ in }
+                    let source = try #require(sources.first { $0.name == name })
+                    // Its tools are known, so that it does not run yet.
+                    #expect(try await source.tools().count == 11)
+                    let call = ToolCall(id: "1", name: "echo", input: ["text": "a"])
+                    try bench.write("touch '\(project)/owned'\n" + script, to: "project/serve.sh")
+                    let error = await #expect(throws: ServerError.self) { _ = try await source.reach(of: call) }
+                    #expect(error?.kind == .notAgreed)
+                    #expect(!Files.exists(project + "/owned"))
+                    // The control: with the file that was agreed to it starts.
+                    try bench.write(script, to: "project/serve.sh")
+                    #expect(try await source.run(call).content == "a")
+                }
+            }
+        }
+    }
+
+    @Test("a server that the person adds runs files of the project until they change")
+    func ownFiles() async throws {
+        try await TestWorkbench.run([MCPFeature.self]) { (bench) async throws in
+            let script = "exec /usr/bin/python3 \(Plain.script)\n"
+            try bench.write(script, to: "project/serve.sh")
+            bench.current = bench.folder + "/project"
+            try await bench.perform("mcp.add", ["name": "own", "command": ["/bin/sh", "serve.sh"]])
+            #expect(try await bench.perform("mcp.tools", ["server": "own"]).json.array?.count == 11)
+            try bench.write("# changed\n" + script, to: "project/serve.sh")
+            #expect(try await bench.failure("mcp.tools", ["server": "own"])?.exit == .unanswered)
+            #expect(try await bench.perform("mcp.list").json[0]?["state"] == "not-agreed")
+            bench.person = HeadlessInteraction(answers: ["mcp.agree.own": true])
+            #expect(try await bench.perform("mcp.tools", ["server": "own"]).json.array?.count == 11)
+        }
+    }
+
     @Test("models get no tools of a server without a yes, and it is told once")
     func models() async throws {
         try await bench { (bench) async throws in

@@ -106,12 +106,9 @@ extension MCPServices {
 
     /// Why a server may not be used, without asking; nil if it may.
     private func disagreement(about server: ConfiguredServer) async throws -> String? {
-        guard !server.isOwn else { return nil }
         do {
-            guard let rules = registry?.optional((any FolderRules).self) else { return "nobody has agreed to it" }
-            if try ServerAgreement(server).isGiven(in: rules) { return nil }
-            return
-                "it comes with the project, and you have not agreed to it; 'martlet mcp test \(server.name)' shows it and asks"
+            try agreement(to: server)?.require(in: registry?.optional((any FolderRules).self))
+            return nil
         } catch {
             return AnyFailure(error).message
         }

@@ -41,6 +41,10 @@ struct SetupActions {
             let file = try await context.registry.one((any SettingsWriter).self).edit { _ in
                 [(["mcp", "servers", name], entry.json)]
             }
+            // Whoever adds it has seen it. What it runs of the project's files is asked about when they change.
+            if let agreement = try services.agreement(to: server) {
+                try await agreement.remember(in: context.registry.one((any FolderRules).self))
+            }
             context.notice("added to \(PlainText.escape(file))")
             return try await services.row(server)
         }

@@ -15,6 +15,8 @@ public final class LiveServer: Sendable {
     public let log: ServerLog
     let surroundings: ServerSurroundings
     private let sampler: Sampler?
+    /// Throws if the server may not be started now: what it would run may have changed since it was agreed to.
+    private let permit: @Sendable () throws -> Void
     private let changes: Signal
     private let state = Mutex(State())
 
@@ -53,15 +55,17 @@ public final class LiveServer: Sendable {
     ///
     /// - Parameters:
     ///   - sampler: nil if it may ask no model.
+    ///   - permit: throws if it may not be started now; asked at each start.
     ///   - changes: raised when it has other tools or another state.
     init(
         _ server: ConfiguredServer, _ surroundings: ServerSurroundings, log: ServerLog, sampler: Sampler?,
-        changes: Signal
+        permit: @escaping @Sendable () throws -> Void, changes: Signal
     ) {
         self.server = server
         self.surroundings = surroundings
         self.log = log
         self.sampler = sampler
+        self.permit = permit
         self.changes = changes
     }
 
@@ -192,6 +196,7 @@ public final class LiveServer: Sendable {
 
     private func connect(_ run: Run) async throws {
         let limits = surroundings.limits.client(for: server.entry)
+        try permit()
         log.write("martlet", "starting: \(server.target)")
         switch server.entry.way {
         case .program(let command, let arguments):

@@ -20,11 +20,12 @@ public final class ServerPool: Sendable {
     ///
     /// - Parameter make: makes it, if it is not there yet.
     public func server(
-        _ server: ConfiguredServer, in surroundings: ServerSurroundings, log: ServerLog, sampler: LiveServer.Sampler?
+        _ server: ConfiguredServer, in surroundings: ServerSurroundings, log: ServerLog, sampler: LiveServer.Sampler?,
+        permit: @escaping @Sendable () throws -> Void
     ) -> LiveServer {
         state.withLock { state in
             if let live = state.servers[server] { return live }
-            let live = LiveServer(server, surroundings, log: log, sampler: sampler, changes: changes)
+            let live = LiveServer(server, surroundings, log: log, sampler: sampler, permit: permit, changes: changes)
             state.servers[server] = live
             return live
         }

@@ -69,7 +69,8 @@ extension ServerAgreement {
     /// What the person sees before the question.
     public var lines: [String] {
         let shown = { (text: String) in PlainText.escape(text, limit: 300) }
-        var lines = ["The MCP server \(shown(server.name)) comes with this project (\(shown(server.place))):"]
+        let whose = server.isOwn ? "runs files of this project" : "comes with this project"
+        var lines = ["The MCP server \(shown(server.name)) \(whose) (\(shown(server.place))):"]
         switch server.entry.way {
         case .program:
             lines.append("  it starts   \(shown(server.target))")
@@ -93,6 +94,26 @@ extension ServerAgreement {
 
     /// The secrets that it would get; each needs a yes of its own.
     public var secrets: [VariableUse] { server.entry.variables.filter(\.isSecret) }
+
+    /// Whether somebody must have agreed. A server of the person needs that only for what it runs of the project's files, which
+    /// a model that edits there could have written.
+    public var isNeeded: Bool { !server.isOwn || !files.isEmpty }
+
+    /// Throws unless the person has agreed to exactly this, or need not.
+    public func require(in rules: (any FolderRules)?) throws {
+        guard isNeeded else { return }
+        guard let rules, try isGiven(in: rules) else {
+            throw refused(
+                server.isOwn
+                    ? "a file of the project that it runs is not the one that you agreed to"
+                    : "it comes with the project, and nobody has agreed to it as it is now")
+        }
+    }
+
+    /// Remembers a yes with the folder.
+    public func remember(in rules: any FolderRules) async throws {
+        try await rules.change(server.folder) { [digest] in _ = $0.servers.insert(digest) }
+    }
 
     /// Whether the person has agreed to exactly this.
     public func isGiven(in rules: any FolderRules) throws -> Bool {
@@ -123,9 +144,12 @@ extension ServerAgreement {
             }
         } catch let error as InteractionError {
             if error.isUnfit { throw error }
-            throw refused("it comes with the project, and nobody has agreed to it")
+            throw refused(
+                server.isOwn
+                    ? "it runs files of the project, and nobody has agreed to them as they are now"
+                    : "it comes with the project, and nobody has agreed to it")
         }
-        try await rules.change(server.folder) { [digest] in _ = $0.servers.insert(digest) }
+        try await remember(in: rules)
     }
 
     private func refused(_ reason: String) -> ServerError {

@@ -9,6 +9,9 @@ import MCPServers
 enum Plain {
     private static let here = "/" + #filePath.split(separator: "/").dropLast(2).joined(separator: "/")
 
+    /// The file of the server.
+    static var script: String { "\(here)/Servers/plain.py" }
+
     /// The entry of the server.
     static func entry(_ words: String..., more: JSONObject = [:]) -> JSON {
         let arguments = ["\(here)/Servers/plain.py"] + words
