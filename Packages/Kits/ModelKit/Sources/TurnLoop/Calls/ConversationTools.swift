@@ -60,34 +60,35 @@ final class ConversationTools: ToolSource {
         state.withLock { tool == Self.search ? !$0.shelved.isEmpty : !$0.results.isEmpty }
     }
 
-    func tools() async throws -> [ToolDescription] {
-        [
-            ToolDescription(
-                name: Self.search,
-                summary:
-                    "Finds tools by words that describe what they do. There are more tools than the ones described here; "
-                    + "those that are found can be called afterwards.",
-                input: [
-                    "type": "object",
-                    "properties": [
-                        "query": ["type": "string", "description": "What the tool should do, in a few words"]
-                    ],
-                    "required": ["query"],
-                ], effect: .reads),
-            ToolDescription(
-                name: Self.read,
-                summary: "Reads a part of an earlier tool result that was too long to be sent whole.",
-                input: [
-                    "type": "object",
-                    "properties": [
-                        "call": ["type": "string", "description": "Id of the call, as the note in its result says"],
-                        "offset": ["type": "integer", "minimum": 0, "description": "Where to begin, in bytes"],
-                        "limit": ["type": "integer", "minimum": 1, "description": "How many bytes; 20000 by default"],
-                    ],
-                    "required": ["call"],
-                ], effect: .reads),
-        ]
-    }
+    /// Both tools, whether there is something for them or not.
+    static let descriptions = [
+        ToolDescription(
+            name: search,
+            summary:
+                "Finds tools by words that describe what they do. There are more tools than the ones described here; "
+                + "those that are found can be called afterwards.",
+            input: [
+                "type": "object",
+                "properties": [
+                    "query": ["type": "string", "description": "What the tool should do, in a few words"]
+                ],
+                "required": ["query"],
+            ], effect: .reads),
+        ToolDescription(
+            name: read,
+            summary: "Reads a part of an earlier tool result that was too long to be sent whole.",
+            input: [
+                "type": "object",
+                "properties": [
+                    "call": ["type": "string", "description": "Id of the call, as the note in its result says"],
+                    "offset": ["type": "integer", "minimum": 0, "description": "Where to begin, in bytes"],
+                    "limit": ["type": "integer", "minimum": 1, "description": "How many bytes; 20000 by default"],
+                ],
+                "required": ["call"],
+            ], effect: .reads),
+    ]
+
+    func tools() async throws -> [ToolDescription] { Self.descriptions }
 
     // MARK: Calls
 

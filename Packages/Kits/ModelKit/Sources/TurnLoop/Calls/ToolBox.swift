@@ -72,11 +72,11 @@ struct ToolBox: Sendable {
             case .stopped?, nil: break
             }
         }
-        if !box.tools.isEmpty { await box.addConversation(limits, history) }
+        if !box.tools.isEmpty { box.addConversation(limits, history) }
         return box
     }
 
-    private mutating func addConversation(_ limits: TurnLimits, _ history: [Message]) async {
+    private mutating func addConversation(_ limits: TurnLimits, _ history: [Message]) {
         let own = ConversationTools(resultBytes: limits.resultBytes)
         let ofServers = tools.filter { !$0.source.isBuiltIn }.map(\.sent)
         if ofServers.count > limits.describedTools
@@ -86,8 +86,7 @@ struct ToolBox: Sendable {
         }
         for message in history { own.note(message) }
         conversation = own
-        // They are constants, which cannot fail.
-        for tool in (try? await own.tools()) ?? [] { add(tool, of: own) }
+        for tool in ConversationTools.descriptions { add(tool, of: own) }
     }
 
     /// A tool of a server has a name that depends on nothing else. Of the others, the first tool with a name keeps it, and
