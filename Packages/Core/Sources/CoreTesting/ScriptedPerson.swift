@@ -26,9 +26,11 @@ public final class ScriptedPerson: Interaction {
 
     /// - Parameters:
     ///   - answers: by question id, in order.
+    ///   - showsForms: whether several values are answered together.
     ///   - otherwise: what happens at a question without an answer. A composition ends there in any case.
-    public init(_ answers: [String: [JSON]] = [:], otherwise: Otherwise = .leaves) {
+    public init(_ answers: [String: [JSON]] = [:], showsForms: Bool = false, otherwise: Otherwise = .leaves) {
         state = Mutex(State(answers: answers))
+        self.showsForms = showsForms
         self.otherwise = otherwise
     }
 
@@ -38,6 +40,7 @@ public final class ScriptedPerson: Interaction {
     }
 
     public var canAsk: Bool { true }
+    public let showsForms: Bool
 
     /// The questions, in order.
     public var questions: [Question] { state.withLock { $0.questions } }
@@ -82,6 +85,9 @@ public final class ScriptedPerson: Interaction {
     }
 
     public func answer(_ question: Question) async throws -> Answer {
+        if case .form(let form) = question.kind, !showsForms {
+            return .form(try await form.filled(question.id, one: answer))
+        }
         let (answer, before, woken) = state.withLock { state in
             state.questions.append(question)
             let count = state.questions.count
@@ -108,7 +114,7 @@ public final class ScriptedPerson: Interaction {
             case .confirm: return .confirm(false)
             case .text(let defaultValue): return .text(defaultValue ?? "")
             case .secret: return .secret(Secret(""))
-            case .composition, .choice: break
+            case .composition, .choice, .form: break
             }
         case (nil, .answers(let body)): return try await body(question)
         default: break

@@ -98,6 +98,7 @@ struct HeadlessInteractionTests {
         }
         #expect(purpose(.text(default: nil)) == .value && purpose(.text(default: nil), .decision) == .decision)
         #expect(purpose(.composition(history: [], completions: [])) == .value)
+        #expect(purpose(.form(ValueForm([]))) == .value && purpose(.form(ValueForm([])), .decision) == .decision)
         #expect(purpose(.choice(["yes", "no"])) == .decision && purpose(.choice(["red"]), .value) == .value)
         for kind in [Question.Kind.confirm, .secret] {
             #expect(purpose(kind) == .decision && purpose(kind, .value) == .decision)

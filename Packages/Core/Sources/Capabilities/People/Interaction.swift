@@ -6,6 +6,8 @@ public protocol Interaction: Sendable {
     var canAsk: Bool { get }
     /// The same without the person: only answers that were provided count.
     var unattended: any Interaction { get }
+    /// Whether the values of a form are asked together, so that it costs the person nothing to see optional ones too.
+    var showsForms: Bool { get }
     /// Lets a program have the person's terminal until it ends, such as an editor, if this interaction holds the terminal
     /// itself.
     ///
@@ -50,6 +52,8 @@ public struct Question: Sendable {
         /// A text of any number of lines. The history contains earlier texts, the oldest first. Completions are whole
         /// words, such as commands, that the person may complete.
         case composition(history: [String], completions: [String])
+        /// Several values.
+        case form(ValueForm)
     }
 
     /// The id must not change in later versions, because people provide answers under it.
@@ -63,7 +67,7 @@ public struct Question: Sendable {
         self.purpose =
             switch kind {
             case .confirm, .secret: .decision
-            case .text, .composition: purpose ?? .value
+            case .text, .composition, .form: purpose ?? .value
             // Approvals are choices too, and nobody may mistake one for a value because its author said nothing.
             case .choice: purpose ?? .decision
             }
@@ -82,6 +86,8 @@ public enum Answer: Sendable {
     case confirm(Bool)
     /// Nil if the person ended the input.
     case composition(WrittenText?)
+    /// The values by name, as the form declares them.
+    case form(JSONObject)
 }
 
 /// A text of any number of lines that a person has written.
@@ -100,6 +106,7 @@ public struct WrittenText: Sendable, Hashable {
 
 extension Interaction {
     public var unattended: any Interaction { canAsk ? HeadlessInteraction() : self }
+    public var showsForms: Bool { false }
     public func lendTerminal(to command: [String], environment: [String: String]) async throws -> Int32? { nil }
 
     /// Asks for a line of text; an empty line selects the default, if there is one.
@@ -216,6 +223,10 @@ public struct HeadlessInteraction: Interaction {
     public var canAsk: Bool { false }
 
     public func answer(_ question: Question) async throws -> Answer {
+        // An object has all values; otherwise each has an id, and that of the form may be agreed to.
+        if case .form(let form) = question.kind, answers[question.id]?.object == nil {
+            return .form(try await form.filled(question.id, one: answer))
+        }
         guard let given = answers[question.id] else {
             if case .text(let defaultValue?) = question.kind { return .text(defaultValue) }
             throw InteractionError.unanswered(id: question.id, prompt: question.prompt)
@@ -236,6 +247,9 @@ public struct HeadlessInteraction: Interaction {
         case .confirm:
             guard let yes = given.bool else { throw unfit("must be true or false, not \(given.kindName)") }
             return .confirm(yes)
+        case .form(let form):
+            guard let values = given.object else { throw unfit("must be an object, not \(given.kindName)") }
+            return .form(try form.checked(values, of: question.id))
         case .composition(let history, _):
             // One text, or several that are used one after the other. Then the input ends, because otherwise it never
             // would.

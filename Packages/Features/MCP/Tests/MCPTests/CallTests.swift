@@ -221,6 +221,41 @@ struct CallTests {
         }
     }
 
+    @Test("where forms are shown, one has all arguments of a tool, and one all that a server asks for")
+    func wholeForms() async throws {
+        try await Plain.bench { (bench) async throws in
+            let person = ScriptedPerson(
+                ["mcp.call": [["text": "ab", "times": 2, "loud": true]], "mcp.form": [["city": "Bern"]]],
+                showsForms: true)
+            bench.person = person
+            #expect(try await call(bench, "echo")["text"] == "ABAB")
+            guard case .form(let form)? = person.questions.first?.kind else {
+                Issue.record("\(person.questions)")
+                return
+            }
+            #expect(form.fields.map(\.name) == ["text", "times", "loud", "labels", "mood"])
+            #expect(try await call(bench, "form", "--field", "city")["text"]?.string?.contains("Bern") == true)
+            #expect(person.asked == ["mcp.call", "mcp.form"])
+            // What was given on purpose is not asked about again.
+            bench.person = ScriptedPerson(showsForms: true)
+            #expect(try await call(bench, "echo", "--text", "ab")["text"] == "ab")
+            let reluctant = ScriptedPerson(
+                showsForms: true, otherwise: .answers { throw InteractionError.declined(id: $0.id) })
+            bench.person = reluctant
+            #expect(try await call(bench, "form", "--field", "city")["text"]?.string?.contains("decline") == true)
+        }
+    }
+
+    @Test("on a terminal only what is missing is asked for")
+    func missing() async throws {
+        try await Plain.bench { (bench) async throws in
+            let person = ScriptedPerson(["mcp.call.text": ["ab"]])
+            bench.person = person
+            #expect(try await call(bench, "echo", "--times", "2")["text"] == "abab")
+            #expect(person.asked == ["mcp.call", "mcp.call.text"] || person.asked == ["mcp.call.text"])
+        }
+    }
+
     @Test("a server may not ask a model unless a setting names one")
     func sampling() async throws {
         try await Plain.bench { (bench) async throws in

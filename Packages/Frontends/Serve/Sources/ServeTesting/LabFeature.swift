@@ -139,6 +139,14 @@ private struct LabActions {
                     try await context.interaction.choice("lab.color.choice", "Which color?", among: colors, for: .value)
                 ]
             }.forModels().question("lab.color.choice", "A color"),
+            Action("lab.trip", "Ask for several values", .reads) { context in
+                let form = ValueForm([
+                    Schema.Property("city", "Where to", .string),
+                    Schema.Property("days", "How long", .optional(.integer(1...9))),
+                    Schema.Property("tags", "Of which kind", .optional(.array(.string))),
+                ])
+                return JSON.object(try await context.interaction.form("lab.trip", "Where to?", form)).text()
+            }.forModels().question("lab.trip.NAME", "A value"),
             Action("lab.trust", "Ask for trust", .reads) { [state] context in
                 guard try await context.interaction.confirm("lab.trust.yes", "Trust it?") else { return "no" }
                 state.change { $0.granted += 1 }

@@ -29,6 +29,28 @@ struct QuestionTests {
         #expect(schema["required"] == ["answer"] && user.questions.count == 2)
     }
 
+    @Test("Several values are asked by one form, and checked", arguments: Era.allCases)
+    func forms(era: Era) async throws {
+        let user = HostUser { _ in .accept(["city": "Bern", "days": 3, "tags": "a,b"]) }
+        try await ServedLab().host(era, user) { client async throws in
+            #expect(try await client.call("lab_trip").text == #"{"city":"Bern","days":3,"tags":["a","b"]}"#)
+        }
+        guard case .form("Where to?", let schema)? = user.questions.first else {
+            Issue.record("\(user.questions)")
+            return
+        }
+        #expect(schema["properties"]?.object?.map(\.key) == ["city", "days", "tags"] && schema["required"] == ["city"])
+        #expect(schema["properties"]?["tags"]?["type"] == "string" && user.questions.count == 1)
+        for answer: JSONObject in [[:], ["city": 5], ["city": "Bern", "days": 10]] {
+            try await ServedLab().host(era, HostUser { _ in .accept(answer) }) { client async throws in
+                #expect(try await client.call("lab_trip").code == "interaction.unfit-answer")
+            }
+        }
+        try await ServedLab().host(era, HostUser { _ in .decline }) { client async throws in
+            #expect(try await client.call("lab_trip").code == "interaction.declined")
+        }
+    }
+
     @Test("A host that says yes to everything gains nothing", arguments: Era.allCases)
     func yes(era: Era) async throws {
         let lab = try ServedLab(exposing: Exposure.allCases, allowing: [.reads, .writes, .destroys, .sends])

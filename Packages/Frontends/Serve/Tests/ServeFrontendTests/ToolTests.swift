@@ -15,7 +15,7 @@ struct ToolTests {
     /// What models are offered: with nothing else allowed, a host has no more.
     static let offered = [
         "lab_add", "lab_approve", "lab_color", "lab_count", "lab_echo", "lab_edit", "lab_fail", "lab_leak", "lab_long",
-        "lab_name", "lab_nothing", "lab_trust", "lab_unlock", "lab_wait",
+        "lab_name", "lab_nothing", "lab_trip", "lab_trust", "lab_unlock", "lab_wait",
     ]
 
     @Test("A host sees what models are offered, as tools with schemas and hints", arguments: Era.allCases)

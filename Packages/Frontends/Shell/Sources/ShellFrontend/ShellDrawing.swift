@@ -141,7 +141,7 @@ extension ShellModel {
     private var hints: [(key: String, title: String)] {
         switch overlays.last {
         case .palette: return [("↑↓", "choose"), ("Return", "do it"), ("Esc", "close")]
-        case .form(let form): return [("↑↓", "field")] + form.hints + [("Return", "next"), ("Esc", "close")]
+        case .form(let form, _): return [("↑↓", "field")] + form.hints + [("Return", "next"), ("Esc", "close")]
         case .question: return [("Return", "answer"), ("Esc", "later"), ("Ctrl-C", "decline")]
         case .reader: return [("↑↓", "scroll"), ("Esc", "close")]
         case .search: return [("Return", "find"), ("Esc", "close")]
@@ -246,7 +246,7 @@ extension ShellModel {
             cells.draw(rows, in: inside, selected: selected)
             caret = CellPosition(row: inside.row + place.row, column: inside.column + place.column)
             overlays.append(.palette(palette))
-        case .form(let form):
+        case .form(let form, let target):
             let width = boxWidth - 4
             let (rows, selected, place) = form.rows(columns: width)
             let inside = box(form.title, rows: min(layout.body.rows - 2, rows.count), layout, &cells)
@@ -254,7 +254,7 @@ extension ShellModel {
             let first = max(max(0, min(selected - 1, rows.count - inside.rows)), place.row - inside.rows + 1)
             cells.draw(Array(rows.dropFirst(first)), in: inside, selected: nil)
             caret = CellPosition(row: inside.row + place.row - first, column: inside.column + place.column)
-            overlays.append(.form(form))
+            overlays.append(.form(form, for: target))
         case .question(var dialog):
             let wanted = dialog.rows(columns: boxWidth - 4, rows: layout.body.rows - 2, at: now)
             let inside = box(

@@ -35,20 +35,20 @@ extension ShellModel {
                 return
             }
             if overlays.isEmpty { menu = nil }
-        case .form(var form):
+        case .form(var form, let target):
             switch form.receive(event) {
-            case .unfinished: show(form)
+            case .unfinished: show(form, for: target)
             case .completing(let word):
-                add(.complete(form.request(word)))
-                show(form)
+                add(.complete(form.request(word, for: target)))
+                show(form, for: target)
             case .cancelled: break
             case .submitted(let values):
-                let problems = form.problems(in: values, registry)
+                let problems = problems(in: values, for: target)
                 if problems.isEmpty {
-                    carryOut(form.target, values, title: form.title, from: form)
+                    carryOut(target, values, title: form.title, from: form)
                 } else {
                     form.blame(problems)
-                    show(form)
+                    show(form, for: target)
                     if let first = problems.first { say(first.description, isFailure: true) }
                 }
             }
@@ -192,9 +192,8 @@ extension ShellModel {
         if let form = view.pane.form {
             guard let action = registry.actions[form.action] else { return }
             show(
-                ActionForm(
-                    .action(form.action), title: form.submit, action.parameters, values: form.values,
-                    only: form.parameters))
+                ActionForm(title: form.submit, action.parameters, values: form.values, only: form.parameters),
+                for: .action(form.action))
         } else if change(view.id, { $0.pane.toggle() }) == true {
             return
         } else if let primary = view.pane.primary {
@@ -349,11 +348,9 @@ extension ShellModel {
     private func tab(at column: Int) -> Int? {
         tabLabels.firstIndex { ($0.column..<$0.column + TextWidth.of($0.text)).contains(column) }
     }
-}
 
-extension ActionForm {
-    /// What the declaration finds wrong with the values.
-    func problems(in values: JSONObject, _ registry: Registry) -> [ValueError] {
+    /// What the declaration finds wrong with the values of a form.
+    private func problems(in values: JSONObject, for target: ActionForm.Target) -> [ValueError] {
         switch target {
         case .action(let id): registry.actions[id]?.problems(in: values) ?? []
         case .screen(let id): registry.screens[id]?.command(id, adding: []).problems(in: values) ?? []

@@ -10,7 +10,7 @@ struct ShellModel: Sendable {
     /// What is above the page.
     enum Overlay: Sendable {
         case palette(Palette)
-        case form(ActionForm)
+        case form(ActionForm, for: ActionForm.Target)
         case question(QuestionDialog)
         /// Something to read: help, the actions of this shell, or the output of one.
         case reader(Reader)
@@ -426,7 +426,7 @@ extension ShellModel {
         // A screen is shown at once; its options are for those who know them.
         if case .screen = target, !isMissing { return carryOut(target, arguments, title: name) }
         guard isMissing || asks && !parameters.isEmpty else { return carryOut(target, arguments, title: name) }
-        show(ActionForm(target, title: name, parameters, values: arguments, only: nil))
+        show(ActionForm(title: name, parameters, values: arguments), for: target)
     }
 
     /// Performs an action, or opens a screen, with all values.
@@ -467,7 +467,9 @@ extension ShellModel {
         case .failure(let failure):
             say("\(run.title): \(failure.message)", isFailure: true)
             // Nothing has to be entered twice, but a secret.
-            if let form = run.form, overlays.isEmpty, !hasComposerFocus { show(form.withoutSecrets) }
+            if let form = run.form, overlays.isEmpty, !hasComposerFocus {
+                show(form.withoutSecrets, for: .action(run.action))
+            }
         case .success(let result): tell(result, of: run)
         }
         sendNext(after: run)

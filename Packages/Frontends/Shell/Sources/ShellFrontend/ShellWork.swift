@@ -241,6 +241,7 @@ struct ShellPerson: Interaction {
     let run: RunID
 
     var canAsk: Bool { true }
+    var showsForms: Bool { true }
     /// Only answers that the command was given count.
     var unattended: any Interaction { work.given }
     func answer(_ question: Question) async throws -> Answer { try await work.ask(question, for: run) }

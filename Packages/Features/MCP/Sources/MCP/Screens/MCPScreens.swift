@@ -17,7 +17,11 @@ enum MCPScreens {
             offering: [
                 .action("mcp.add", "Add a server", key: "a"), .action("mcp.import", "Take over servers", key: "m"),
             ], every: .seconds(5))
-        registry.addScreen("mcp.server", "Tools of a server", .detail, listing: "mcp.show", id: "name")
+        registry.addScreen(
+            "mcp.server", "Tools of a server", .detail, listing: "mcp.show", id: "name",
+            links: [
+                .action("mcp.call", "Call", key: "c", ["server": .row("server"), "tool": .row("name")])
+            ])
         registry.addScreen("mcp.choices", "Tools in use", .tab("Servers"), listing: "mcp.used", id: "name")
     }
 }

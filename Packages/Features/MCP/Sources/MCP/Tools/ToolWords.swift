@@ -140,24 +140,16 @@ struct ToolWords {
 
     // MARK: Asking
 
-    /// Asks a person for what is missing.
+    /// Asks a person for what is missing. A form has optional arguments too, if nothing was given.
     func complete(_ given: JSONObject, asking interaction: any Interaction) async throws -> JSONObject {
         guard interaction.canAsk else { return given }
+        let asksAll = interaction.showsForms && given.isEmpty
+        let form = FormFields(tool.input) { asksAll || required.contains($0) && given[$0] == nil }
+        guard !form.fields.isEmpty else { return given }
         var arguments = given
-        for name in required where arguments[name] == nil {
-            let schema = resolved(properties[name] ?? [:])
-            let about = schema["description"]?.string.map { " (\(PlainText.escape($0.firstLine, limit: 200)))" } ?? ""
-            let prompt = "\(PlainText.escape(name))\(about)"
-            let id = "mcp.call.\(name)"
-            if let options = schema["enum"]?.array?.compactMap(\.string), !options.isEmpty {
-                let shown = options.map { PlainText.escape($0) }
-                arguments[name] = .string(options[try await interaction.choice(id, prompt, among: shown)])
-            } else if types(schema) == ["boolean"] {
-                arguments[name] = .bool(try await interaction.confirm(id, prompt))
-            } else {
-                arguments[name] = try json(try await interaction.text(id, prompt), schema, name)
-            }
-        }
+        let entered = try await interaction.form(
+            "mcp.call", "The arguments of \(PlainText.escape(tool.name))", ValueForm(form.fields))
+        for (name, value) in form.values(entered) { arguments[name] = value }
         return arguments
     }
 

@@ -42,17 +42,15 @@ struct ServerForm {
                             + "a secret belongs into the entry of the server, as ${secret:NAME}")
                     return .decline
                 }
-                let shown = PlainText.escape(message, limit: 1_000)
-                guard try await interaction.confirm("mcp.form", "The MCP server \(name) asks: \(shown)\nAnswer it?")
-                else {
-                    return .decline
+                let asked = "The MCP server \(name) asks: \(PlainText.escape(message, limit: 1_000))"
+                // A form can be declined as a whole.
+                if !interaction.showsForms || fields.isEmpty {
+                    guard try await interaction.confirm("mcp.form", "\(asked)\nAnswer it?") else { return .decline }
                 }
-                let required = schema["required"]?.array?.compactMap(\.string) ?? []
-                var values: JSONObject = [:]
-                for (field, form) in fields {
-                    values[field] = try await value(field, form, isRequired: required.contains(field), interaction)
-                }
-                return .accept(values)
+                guard !fields.isEmpty else { return .accept([:]) }
+                let form = FormFields(schema)
+                let prompt = interaction.showsForms ? asked : "What to answer"
+                return .accept(form.values(try await interaction.form("mcp.form", prompt, ValueForm(form.fields))))
             case .address(let message, let address, _):
                 let shown = PlainText.escape(message, limit: 1_000)
                 let isPlain = address.hasPrefix("https://") || address.hasPrefix("http://")
@@ -68,42 +66,11 @@ struct ServerForm {
                 )
                 return visited ? .accept([:]) : .decline
             }
+        } catch InteractionError.declined {
+            return .decline
         } catch let error as InteractionError {
             tell("a question of the MCP server \(name) was not answered: \(error.message)")
             return .cancel
-        }
-    }
-
-    /// The value of one field; nil if it is left out.
-    private func value(
-        _ field: String, _ form: JSON, isRequired: Bool, _ interaction: any Interaction
-    ) async throws -> JSON? {
-        let id = "mcp.form.\(field)"
-        let title = form["title"]?.string ?? field
-        let about = form["description"]?.string.map { " (\(PlainText.escape($0, limit: 300)))" } ?? ""
-        let prompt = "\(PlainText.escape(title, limit: 100))\(about)"
-        if let options = form["enum"]?.array?.compactMap(\.string), !options.isEmpty {
-            let names = form["enumNames"]?.array?.compactMap(\.string) ?? options
-            let shown = (names.count == options.count ? names : options).map { PlainText.escape($0, limit: 100) }
-            return .string(options[try await interaction.choice(id, prompt, among: shown)])
-        }
-        if let options = form["oneOf"]?.array, !options.isEmpty {
-            let shown = options.map { PlainText.escape($0["title"]?.string ?? $0["const"]?.string ?? "", limit: 100) }
-            return options[try await interaction.choice(id, prompt, among: shown)]["const"] ?? nil
-        }
-        let defaultValue = form["default"]?.unlessNull
-        switch form["type"]?.string {
-        case "boolean": return .bool(try await interaction.confirm(id, prompt))
-        case "integer", "number":
-            let text = try await interaction.text(id, prompt, default: defaultValue?.text() ?? (isRequired ? nil : ""))
-            if text.isEmpty { return nil }
-            guard let number = Double(text), number.isFinite else {
-                throw InteractionError.unfit(id: id, why: "must be a number")
-            }
-            return Int(exactly: number).map { .int($0) } ?? .double(number)
-        default:
-            let text = try await interaction.text(id, prompt, default: defaultValue?.string ?? (isRequired ? nil : ""))
-            return text.isEmpty && !isRequired ? nil : .string(text)
         }
     }
 }

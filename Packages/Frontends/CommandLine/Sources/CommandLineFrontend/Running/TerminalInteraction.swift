@@ -16,6 +16,10 @@ struct TerminalInteraction: Interaction {
 
     func answer(_ question: Question) async throws -> Answer {
         if answers[question.id] != nil { return try await HeadlessInteraction(answers: answers).answer(question) }
+        if case .form(let form) = question.kind {
+            output.say(StyledText(PlainText.escapeLines(question.prompt), Style(bold: true)))
+            return .form(try await form.filled(question.id, one: answer))
+        }
         // A new turn begins after a composition, with its own progress and time.
         if case .composition = question.kind { output.retireProgress() }
         return try await output.aroundQuestion { try await ask(question) }
@@ -48,6 +52,7 @@ struct TerminalInteraction: Interaction {
                 let written = try await composer.readSeen(
                     prompt: prompt + " ", history: history, completions: completions)
                 return .composition(written.map { WrittenText($0.text, seen: $0.seen) })
+            case .form: throw InteractionError.wrongKind(question.id)
             }
         } catch let error where error.isInterruption {
             throw CancellationError()

@@ -13,6 +13,7 @@ struct HostQuestions: Interaction {
     let approves: Bool
 
     var canAsk: Bool { context.peer.capabilities.forms }
+    var showsForms: Bool { true }
 
     /// No program may have the streams on which the protocol is spoken.
     func lendTerminal(to command: [String], environment: [String: String]) async throws -> Int32? {
@@ -23,13 +24,48 @@ struct HostQuestions: Interaction {
     }
 
     func answer(_ question: Question) async throws -> Answer {
-        guard canAsk, approves || question.purpose == .value, let form = Form(question) else {
+        guard canAsk, approves || question.purpose == .value else {
             return try await HeadlessInteraction().answer(question)
         }
+        if case .form(let form) = question.kind { return .form(try await fill(form, of: question)) }
+        guard let form = Form(question) else { return try await HeadlessInteraction().answer(question) }
         let message = redactor.redact(question.prompt)
         switch try await context.elicit(.form(message: message, schema: form.schema)) {
         case .accept(let values): return try form.answer(values[Form.member] ?? nil)
         case .decline, .cancel: throw InteractionError.declined(id: question.id)
+        }
+    }
+
+    /// Asks for several values at once. A host's form has texts, numbers, switches and choices only, so that all else is
+    /// written as JSON.
+    private func fill(_ form: ValueForm, of question: Question) async throws -> JSONObject {
+        let fields = form.fields.filter { form.given[$0.name] == nil }
+        let properties = fields.map { field in
+            Schema.Property(
+                field.name, field.summary, Self.isPlain(field.schema) ? field.schema : .optional(.string),
+                defaultValue: field.defaultValue)
+        }
+        let schema = JSON.object(Schema.record(properties).jsonSchema)
+        let message = redactor.redact(question.prompt)
+        guard case .accept(let given) = try await context.elicit(.form(message: message, schema: schema)) else {
+            throw InteractionError.declined(id: question.id)
+        }
+        var values = form.given
+        for field in fields {
+            guard let value = given[field.name]?.unlessNull else { continue }
+            do throws(ValueError) {
+                let word = Self.isPlain(field.schema) ? nil : value.string
+                values[field.name] =
+                    try word.map { word throws(ValueError) in try field.schema.json(fromWord: word) } ?? value
+            } catch { throw InteractionError.unfit(id: "\(question.id).\(field.name)", why: error.message) }
+        }
+        return try form.checked(values, of: question.id)
+    }
+
+    private static func isPlain(_ schema: Schema) -> Bool {
+        switch schema.unwrapped {
+        case .any, .array, .map, .record: false
+        default: true
         }
     }
 
@@ -44,7 +80,7 @@ struct HostQuestions: Interaction {
             self.question = question
             var property: JSONObject = [:]
             switch question.kind {
-            case .secret: return nil
+            case .secret, .form: return nil
             case .text(let suggestion):
                 property["type"] = "string"
                 property["default"] = suggestion.map { .string($0) }
@@ -82,7 +118,7 @@ struct HostQuestions: Interaction {
             case .confirm:
                 guard let yes = value.bool else { throw unfit("is neither true nor false") }
                 return .confirm(yes)
-            case .secret: throw InteractionError.wrongKind(question.id)
+            case .secret, .form: throw InteractionError.wrongKind(question.id)
             }
         }
     }

@@ -3,7 +3,8 @@ import JSON
 import Registry
 import TerminalKit
 
-/// The parameters of an action or a screen as fields to fill in. The declaration checks them.
+/// Values as fields to fill in: the parameters of an action or a screen, or what a question asks for. The declarations
+/// check them.
 struct ActionForm: Sendable {
     /// What the values are for.
     enum Target: Sendable, Hashable {
@@ -39,7 +40,6 @@ struct ActionForm: Sendable {
         var isSecret: Bool { declaration.isSecret }
     }
 
-    let target: Target
     let title: String
     private(set) var fields: [Field]
     /// The selected field; the one after the last is the button.
@@ -53,9 +53,8 @@ struct ActionForm: Sendable {
     ///   - values: the values to begin with.
     ///   - names: the parameters to enter; nil for all.
     init(
-        _ target: Target, title: String, _ parameters: [ParameterDeclaration], values: JSONObject, only names: [String]?
+        title: String, _ parameters: [ParameterDeclaration], values: JSONObject, only names: [String]? = nil
     ) {
-        self.target = target
         self.title = title
         let shown = parameters.filter { names?.contains($0.name) ?? true }
         var fixed = values
@@ -161,26 +160,26 @@ struct ActionForm: Sendable {
         return values
     }
 
-    func request(_ word: OpenWord, isOnlyForWords: Bool = false) -> CompletionRequest {
+    func request(_ word: OpenWord, for target: Target, isOnlyForWords: Bool = false) -> CompletionRequest {
         CompletionRequest(
             place: .form, word: word, target: target, parameter: fields[selected].declaration.name, given: given,
             isOnlyForWords: isOnlyForWords)
     }
 
     /// Asks for the words of the selected field, if they are not those that were last asked for.
-    mutating func wordsRequest() -> CompletionRequest? {
+    mutating func wordsRequest(for target: Target) -> CompletionRequest? {
         guard fields.indices.contains(selected), fields[selected].isCompleted,
             let word = OpenWord(value: ("", ""), isList: false)
         else { return nil }
         let given = given
         if let asked, asked == (selected, given) { return nil }
         asked = (selected, given)
-        return request(word, isOnlyForWords: true)
+        return request(word, for: target, isOnlyForWords: true)
     }
 
     /// Whether an answer is about what the form shows now.
     func isCurrent(_ request: CompletionRequest) -> Bool {
-        guard request.place == .form, request.target == target, fields.indices.contains(selected),
+        guard request.place == .form, fields.indices.contains(selected),
             fields[selected].declaration.name == request.parameter, given == request.given
         else { return false }
         return request.isOnlyForWords || word == request.word
@@ -331,7 +330,7 @@ extension ActionForm {
             if isSelected { first = rows.count }
             rows.append(
                 StyledText(isSelected ? "▸ " : "  ", Style(.ring, bold: true))
-                    + StyledText(field.declaration.name + mark, Style(bold: true))
+                    + StyledText(PlainText.escape(field.declaration.name) + mark, Style(bold: true))
                     + StyledText("  \(field.declaration.summary)", Style(.mutedForeground)))
             let (input, place) = self.rows(of: field, columns: columns - 4)
             if isSelected { caret = CellPosition(row: rows.count + place.row, column: 4 + place.column) }

@@ -1,4 +1,5 @@
 import Capabilities
+import Registry
 import TerminalKit
 
 /// A question to the person. It takes no key that was meant for something else: keys count only after a pause without
@@ -27,6 +28,8 @@ struct QuestionDialog: Sendable {
     /// Whether a key has counted, after which the next ones do.
     private var hasBegun = false
     private var field: ComposerField
+    /// What is entered, if several values are asked for.
+    private var form: ActionForm?
     private(set) var selected: Int
     private var scroll = 0
     /// The rows of the question that were seen at the last drawing.
@@ -48,6 +51,14 @@ struct QuestionDialog: Sendable {
         case .text(let text): field = ComposerField(text ?? "")
         case .composition(let history, let completions):
             field = ComposerField(history: history, completions: completions)
+        case .form(let values):
+            field = ComposerField()
+            form = ActionForm(
+                title: "Answer",
+                values.fields.map { field in
+                    ParameterDeclaration(
+                        field, form: .option, isRequired: !field.schema.isOptional, completion: .nothing)
+                }, values: values.given, only: values.fields.map(\.name))
         case .secret, .choice, .confirm: field = ComposerField()
         }
         selected = Self.least(of: Self.options(of: question))
@@ -79,7 +90,7 @@ struct QuestionDialog: Sendable {
         switch question.kind {
         case .choice(let options): options
         case .confirm: ["No", "Yes"]
-        case .text, .secret, .composition: []
+        case .text, .secret, .composition, .form: []
         }
     }
 
@@ -99,12 +110,14 @@ struct QuestionDialog: Sendable {
         case .mouse, .focus, .reply: break
         }
         guard case .key(let press) = event else {
+            if form != nil { return fillIn(event) }
             if options.isEmpty { _ = field.receive(event) }
             return .unfinished
         }
         switch (press.key, press.modifiers) {
         case (.escape, []): return .postponed
         case (.character("c"), .ctrl): return .declined
+        case _ where form != nil: return fillIn(event)
         case (.pageUp, _): scroll = max(0, scroll - page)
         case (.pageDown, _): scroll += page
         case (.enter, []) where options.isEmpty:
@@ -126,6 +139,17 @@ struct QuestionDialog: Sendable {
         return .unfinished
     }
 
+    /// Gives a key to the fields. They are answered together, once they are what the question asks for.
+    private mutating func fillIn(_ event: InputEvent) -> Step {
+        guard case .form(let values) = question.kind, case .submitted(let entered)? = form?.receive(event) else {
+            return .unfinished
+        }
+        do throws(InteractionError) { return .answered(.form(try values.checked(entered, of: question.id))) } catch {
+            form?.blame(values.problems(in: entered))
+            return .unfinished
+        }
+    }
+
     /// The option with that number, or the next one that begins with that letter.
     private func option(for press: KeyPress) -> Int? {
         guard let scalar = press.text else { return nil }
@@ -145,7 +169,7 @@ struct QuestionDialog: Sendable {
         case .secret: .secret(Secret(field.text))
         case .composition: .composition(WrittenText(field.text, seen: field.seen))
         case .text(let text): .text(field.text.isEmpty ? text ?? "" : field.text)
-        case .choice, .confirm: .choice(selected)
+        case .choice, .confirm, .form: .choice(selected)
         }
     }
 }
@@ -168,11 +192,12 @@ extension QuestionDialog {
         // The answers are always seen, as far as they fit beside three rows of the dialog and one of the question. Of
         // more options those around the selected one are seen; a long question scrolls.
         let most = max(1, count - 4)
-        var selectedRow = options.isEmpty ? nil : answers.firstIndex { $0.option == selected }
-        if answers.count > most, let row = selectedRow {
+        var focus = caret?.row ?? answers.firstIndex { $0.option == selected }
+        if answers.count > most, let row = focus {
             let first = max(0, min(row - most / 2, answers.count - most))
             answers = Array(answers[first..<first + most])
-            selectedRow = row - first
+            focus = row - first
+            if let place = caret { caret = CellPosition(row: row - first, column: place.column) }
         }
         room = max(1, count - answers.count - 3)
         scroll = min(scroll, max(0, prompt.count - room))
@@ -185,10 +210,11 @@ extension QuestionDialog {
         rows.append(StyledText(more, Style(.warning)).truncated(to: columns))
         let first = rows.count
         rows += answers.map(\.row)
-        let hint = isArmed(at: now) ? "Return answers · Esc later · Ctrl-C declines" : "wait …"
+        let next = form?.isButtonSelected == false ? "goes on" : "answers"
+        let hint = isArmed(at: now) ? "Return \(next) · Esc later · Ctrl-C declines" : "wait …"
         rows.append(StyledText(hint, Style(.mutedForeground)).truncated(to: columns))
         if let place = caret { caret = CellPosition(row: first + place.row, column: place.column) }
-        return (rows, selectedRow.map { first + $0 }, caret)
+        return (rows, options.isEmpty ? nil : focus.map { first + $0 }, caret)
     }
 
     /// What was said for the question, and the question. Nothing in it may look like a part of the dialog, so each row
@@ -212,6 +238,10 @@ extension QuestionDialog {
                 return lines.enumerated().map { (StyledText($0 == 0 ? head : indent) + $1, $0 == 0 ? index : nil) }
             }
             return (rows, nil)
+        }
+        if let form {
+            let (rows, _, caret) = form.rows(columns: columns)
+            return (rows.map { ($0, nil) }, caret)
         }
         if case .secret = question.kind {
             // As long as every other one: the length of a secret is nobody's business.

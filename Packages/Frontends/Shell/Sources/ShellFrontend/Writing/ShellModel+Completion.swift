@@ -46,14 +46,15 @@ extension ShellModel {
     // MARK: Forms
 
     /// Opens a form, or shows it again, and asks what the selected field may be.
-    mutating func show(_ form: ActionForm) {
+    mutating func show(_ form: ActionForm, for target: ActionForm.Target) {
         var form = form
-        if let request = form.wordsRequest() { add(.complete(request)) }
-        overlays.append(.form(form))
+        if let request = form.wordsRequest(for: target) { add(.complete(request)) }
+        overlays.append(.form(form, for: target))
     }
 
     private mutating func takeInForm(_ result: Result<[OpenWord.Match], AnyFailure>, for request: CompletionRequest) {
-        guard case .form(var form)? = overlays.last, form.isCurrent(request) else { return }
+        guard case .form(var form, let target)? = overlays.last, request.target == target, form.isCurrent(request)
+        else { return }
         switch result {
         case .success(let matches) where request.isOnlyForWords: form.take(words: matches.map(\.text))
         case .success(let matches):
@@ -62,7 +63,7 @@ extension ShellModel {
         case .failure(let failure): return say(failure.message, isFailure: true)
         }
         overlays.removeLast()
-        show(form)
+        show(form, for: target)
     }
 
     // MARK: Composers

@@ -17,7 +17,9 @@ import Testing
 
     private func form(
         _ parameters: [ParameterDeclaration], values: JSONObject = [:], only names: [String]? = nil
-    ) -> ActionForm { ActionForm(.action("x.y"), title: "Do it", parameters, values: values, only: names) }
+    ) -> ActionForm { ActionForm(title: "Do it", parameters, values: values, only: names) }
+
+    private var target: ActionForm.Target { .action("x.y") }
 
     private func type(_ text: String, _ form: inout ActionForm) {
         for scalar in text.unicodeScalars { _ = form.receive(.key(KeyPress(.character(scalar)))) }
@@ -219,7 +221,7 @@ import Testing
         type("on", &form)
         let word = try #require(tab(&form) as OpenWord?)
         #expect(word.typed == "on" && form.selected == 2)
-        #expect(form.request(word).given == ["b": "x"] && form.isCurrent(form.request(word)))
+        #expect(form.request(word, for: target).given == ["b": "x"] && form.isCurrent(form.request(word, for: target)))
         // What several begin with is written, and they are named.
         #expect(form.take([match("one day"), match("one night")], for: word) == ["one day", "one night"])
         #expect(form.selected == 2 && rows(form).contains { $0.contains("› one") })
@@ -259,10 +261,10 @@ import Testing
     func nextWord() throws {
         var form = form([completed("a"), completed("b")], values: ["a": "on"])
         form.selectFirst()
-        let wanted = form.wordsRequest()
+        let wanted = form.wordsRequest(for: target)
         let request = try #require(wanted)
         #expect(request.isOnlyForWords && request.parameter == "a" && request.word.typed.isEmpty)
-        #expect(form.wordsRequest() == nil && form.isCurrent(request))
+        #expect(form.wordsRequest(for: target) == nil && form.isCurrent(request))
         form.take(words: ["on", "off"])
         #expect(rows(form)[2].contains("on  off") && form.hints.map(\.key) == ["Tab", "→"])
         press(.right, &form)
@@ -279,7 +281,7 @@ import Testing
         // The other value counts for the words of the next field.
         form.selectFirst()
         press(.down, &form)
-        #expect(form.wordsRequest()?.given == ["a": "ox"])
+        #expect(form.wordsRequest(for: target)?.given == ["a": "ox"])
     }
 
     private func match(_ text: String, isOpen: Bool = false) -> OpenWord.Match {

@@ -243,6 +243,6 @@ extension Question.Kind {
 }
 
 extension QuestionDialog.Step {
-    fileprivate var isUnfinished: Bool { if case .unfinished = self { true } else { false } }
+    var isUnfinished: Bool { if case .unfinished = self { true } else { false } }
     fileprivate var confirmed: Bool? { if case .answered(.confirm(let isAgreed)) = self { isAgreed } else { nil } }
 }
