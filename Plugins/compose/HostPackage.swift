@@ -107,6 +107,8 @@ struct HostBuild {
         [
             "build", "--package-path", request.folder.path, "--scratch-path", request.objects.path,
             "--configuration", configuration,
+            // Editors make their own.
+            "--disable-index-store",
         ] + (request.isDebug ? [] : small)
     }
     /// One file with the runtime in it and without what is never called, linked as the checkout links its own program.

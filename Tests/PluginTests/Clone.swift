@@ -41,7 +41,8 @@ actor Clone {
     func program(_ traits: [String]) async throws -> BuiltProgram {
         if let built = programs[traits] { return built }
         let choice = traits.isEmpty ? ["--disable-default-traits"] : ["--traits", traits.joined(separator: ",")]
-        try await shell.run(["swift", "build", "--product", "martlet"] + choice)
+        // With the options of the plugin `compose`, which uses the same objects.
+        try await shell.run(["swift", "build", "--product", "martlet", "--disable-index-store"] + choice)
         let path = "\(folder)/martlet-\(traits.joined(separator: "-"))"
         try await shell.run("cp", ".build/debug/martlet", path)
         let built = BuiltProgram(path: path, home: "\(folder)/home", linkage: try await Linkage(of: path))
