@@ -240,7 +240,22 @@ public struct Grant: Sendable, Hashable {
 
     /// Throws if the request is denied or would need confirmation.
     public func check(_ request: GrantRequest) throws(AccessFailure) {
-        try refuse(objection(to: request))
+        let objection = objection(to: request)
+        if case .tool(let use) = request, case .ask(let rule)? = objection, let mend = mend(for: use) {
+            throw AccessFailure(rule: rule, mend: mend)
+        }
+        try refuse(objection)
+    }
+
+    /// The line that would permit a tool; nil if it is asked about whatever a bundle permits.
+    private func mend(for use: ToolUse) -> String? {
+        guard use.ruling != .ask, use.reach.renewal == nil else { return nil }
+        let name = "\(use.source)/\(use.tool)"
+        for layer in layers {
+            guard let tools = layer.tools, !tools.contains(where: { Pattern.fits($0, name) }) else { continue }
+            return layer.mend("tools", tools.isEmpty ? "" : nil, PlainText.escape(name))
+        }
+        return nil
     }
 
     /// The same for a path that is already resolved.

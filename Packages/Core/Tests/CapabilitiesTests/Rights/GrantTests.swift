@@ -370,4 +370,19 @@ struct GrantTests {
         #expect(!both.decide(use("write_file", "files", .writes, .allow)).isAllowed)
         #expect(both.decide(use("write_file", "files", .reads, .allow)).isAllowed)
     }
+
+    @Test("Who needs a tool that a bundle does not permit is told the line that would permit it")
+    func missingTool() {
+        func mend(_ grant: Grant, _ ruling: ApprovalVerdict? = nil) -> String? {
+            let use = ToolUse("git_log", of: "git", .writes, sends: true, mode: nil, ruling: ruling)
+            do throws(AccessFailure) { try grant.check(.tool(use)) } catch { return error.mend }
+            return nil
+        }
+        #expect(mend(grant()) == "add tools: [\"git/git_log\"] to permissions")
+        #expect(mend(grant(tools: ["files/*"])) == "add \"git/git_log\" to permissions.tools")
+        #expect(mend(grant(tools: ["git/*"])) == nil)
+        #expect(mend(grant(tools: ["git/*"]), .ask) == "do it yourself", "No line would help.")
+        let client = Grant(Grant.Layer(.client("host"), effects: .writes))
+        #expect(mend(client) == "do it yourself", "A client has no lines.")
+    }
 }

@@ -97,7 +97,7 @@ final class MCPServices: Sendable {
             for (name, json) in layer.value.object ?? [:] {
                 do throws(ValueError) { entries[name] = try ServerEntry(json: json) } catch {
                     problems.append(
-                        "the server \(PlainText.escape(name)) of \(PlainText.escape(layer.origin.words)) is left out: it \(error.description)"
+                        "the server \(PlainText.escape(name)) of \(PlainText.escape(layer.origin.words)) is left out: \(error.ofEntry)"
                     )
                 }
             }

@@ -70,3 +70,10 @@ extension ServerError {
             .unknownServer, "there is no MCP server \(PlainText.escape(name).quotedForMessage)\(hint); \(list)")
     }
 }
+
+extension ValueError {
+    /// What is wrong with an entry, as a sentence that begins after its name: `its url needs an address`.
+    public var ofEntry: String {
+        path.isEmpty ? "it \(message)" : "its \(path.map { PlainText.escape($0) }.joined(separator: ".")) \(message)"
+    }
+}

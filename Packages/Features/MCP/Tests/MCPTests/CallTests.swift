@@ -198,6 +198,7 @@ struct CallTests {
                         #expect(isAllowed)
                     } catch let error as AccessFailure {
                         #expect(!isAllowed && error.message.contains("plain/echo"))
+                        #expect(error.mend.contains("permissions"), "It says what to add.")
                     }
                 }
             }

@@ -70,7 +70,11 @@ struct SetupTests {
             let output = RecordingOutput()
             let rows = try await bench.perform("mcp.list", to: output).json
             #expect(rows.array?.compactMap { $0["name"]?.string } == ["good"])
-            for (name, reason) in [("bad", "address"), ("both", "both"), ("none", "command")] {
+            let reasons = [
+                ("bad", "left out: its url needs an address"), ("both", "left out: it has both a command"),
+                ("none", "left out: it needs a command"),
+            ]
+            for (name, reason) in reasons {
                 #expect(output.notices.contains { $0.contains("server \(name) of") && $0.contains(reason) }, "\(name)")
             }
             #expect(try await bench.perform("mcp.tools", ["server": "good"]).json.array?.count == 11)

@@ -96,7 +96,7 @@ public struct ForeignFile: Sendable, Hashable {
                 }
             } catch {
                 content.problems.append(
-                    "the server \(PlainText.escape(name).quotedForMessage) in \(PlainText.escape(path)) is left out: it \(error.description)"
+                    "the server \(PlainText.escape(name).quotedForMessage) in \(PlainText.escape(path)) is left out: \(error.ofEntry)"
                 )
             }
         }
