@@ -29,6 +29,8 @@ final class MCPServices: Sendable {
     private let clients: Clients
     /// What the person was told already.
     private let told = Mutex(Set<String>())
+    /// The servers that the person did not let be installed.
+    private let declined = Mutex(Set<ConfiguredServer>())
 
     /// A listing of a server.
     private struct Learnt: Hashable {
@@ -212,7 +214,7 @@ final class MCPServices: Sendable {
             throw ServerError(
                 .off, "the MCP server \(name) is switched off; 'martlet mcp enable \(name)' switches it on")
         }
-        try await agree(to: server, asking: interaction, telling: tell)
+        try await prepare(server, asking: interaction, telling: tell)
         return live(server)
     }
 
@@ -283,6 +285,15 @@ final class MCPServices: Sendable {
             .choiceKept,
             "what you chose for all conversations is kept and not applied (mcp.remember-selection is off); choose with --scope project or --scope session, or switch that setting on"
         )
+    }
+
+    /// Whether the person did not let the program of a server be installed.
+    func isDeclined(_ server: ConfiguredServer) -> Bool { declined.withLock { $0.contains(server) } }
+
+    func remember(isDeclined: Bool, _ server: ConfiguredServer) {
+        declined.withLock { declined in
+            if isDeclined { declined.insert(server) } else { declined.remove(server) }
+        }
     }
 
     /// Tells something the first time.

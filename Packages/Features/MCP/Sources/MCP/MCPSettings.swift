@@ -75,6 +75,11 @@ struct MCPSettings: SettingsRecord {
             Setting(
                 "call-total", "How long a call with signs of progress may take", default: .seconds(600), risk: .widens)),
         bind(
+            { $0.limits.install = $1 },
+            Setting(
+                "install-limit", "How long the command may take that installs a server", default: .seconds(600),
+                risk: .widens)),
+        bind(
             { $0.limits.inFlight = $1 },
             Setting(
                 "calls-at-once", "Maximum number of requests that wait for one server", in: 1...100_000, default: 100,

@@ -32,6 +32,10 @@ public struct ServerError: Failure, Hashable {
         case choiceKept = "choice-kept"
         /// The server cannot be signed in to.
         case noSignIn = "sign-in"
+        /// The program of the server is not installed.
+        case notInstalled = "server-not-installed"
+        /// The program of the server could not be installed.
+        case installFailed = "install-failed"
     }
 
     /// The reason.
@@ -48,7 +52,8 @@ public struct ServerError: Failure, Hashable {
 
     public var exit: ExitCode {
         switch kind {
-        case .notAgreed: .unanswered
+        case .notAgreed, .notInstalled: .unanswered
+        case .installFailed: .toolFailed
         case .unstable, .platformSilent: .unreachable
         case .noSignIn: .denied
         case .unrecorded: .failed
@@ -60,6 +65,9 @@ public struct ServerError: Failure, Hashable {
 }
 
 extension ServerError {
+    /// Whether the server could be used after an answer of the person, or once something is installed.
+    public var isUnprepared: Bool { [.notAgreed, .notInstalled, .installFailed].contains(kind) }
+
     static func unknown(_ name: String, among known: [String]) -> ServerError {
         let hint = Suggestion.text(for: name, among: known)
         let list =

@@ -40,11 +40,26 @@ struct AgreementTests {
             try project.write("#!/bin/sh", "run.sh")
             let agreement = try project.agreement([
                 "command": "./run.sh", "args": ["--to", "${CITY}"], "env": ["A_TOKEN": "literal-value"],
+                "install": ["pip", "install", "${WHAT}"],
             ])
             let text = agreement.lines.joined(separator: "\n")
             #expect(text.contains("./run.sh --to '${CITY}'") && text.contains("A_TOKEN"))
             #expect(text.contains("CITY} in args.1") && text.contains("/project/run.sh ("))
             #expect(!text.contains("literal-value"))
+            #expect(text.contains("installs by pip install '${WHAT}'") && text.contains("WHAT} in install.2"))
+        }
+    }
+
+    @Test("a long command is shown to its end, what installs it too")
+    func showsAll() async throws {
+        try await Project.run { project in
+            let long = String(repeating: "a ", count: 2_000)
+            let agreement = try project.agreement([
+                "command": "x", "args": [.string(long), "--last-argument"],
+                "install": ["y", .string(long), "--last-word"],
+            ])
+            let text = agreement.lines.joined(separator: "\n")
+            #expect(text.contains("--last-argument") && text.contains("--last-word"))
         }
     }
 
@@ -59,7 +74,7 @@ struct AgreementTests {
             #expect(try project.agreement(entry).isGiven(in: rules))
             let others: [JSON] = [
                 ["command": "./run.sh", "args": ["x"]], ["command": "./run.sh", "env": ["A": "b"]],
-                ["command": "sh", "args": ["./run.sh"]],
+                ["command": "sh", "args": ["./run.sh"]], ["command": "./run.sh", "install": ["pip"]],
             ]
             for other in others { #expect(try !project.agreement(other).isGiven(in: rules), "\(other)") }
             #expect(try !project.agreement(entry, name: "other").isGiven(in: rules))

@@ -27,6 +27,8 @@ struct ServerEntryTests {
         arguments: [
             ("{}", "needs a command"), (#"{"command": "a", "url": "https://b"}"#, "both"),
             (#"{"url": "tools.example"}"#, "address"), (#"{"command": "a", "args": "b"}"#, "list"),
+            (#"{"command": "a", "install": []}"#, "program first"),
+            (#"{"url": "https://b.example", "install": ["a"]}"#, "program"),
             (#"{"comand": "a"}"#, "command"), (#"{"command": "a", "env": {"A=B": "c"}}"#, "malformed"),
         ])
     func refuses(_ text: String, _ reason: String) throws {

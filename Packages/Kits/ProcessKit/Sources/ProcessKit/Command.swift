@@ -95,6 +95,12 @@ public struct Command: Sendable {
 }
 
 extension Command {
+    /// Whether there is no such program where it would be looked for. One that is there may still fail to start.
+    public var isMissing: Bool {
+        do throws(ProcessError) { _ = try locate() } catch { return error.kind == .notFound }
+        return false
+    }
+
     /// The path to execute, found by the rules of a shell. Throws the reason otherwise.
     func locate() throws(ProcessError) -> String {
         if let directory = workingDirectory, !isDirectory(directory) {

@@ -34,7 +34,8 @@ struct CallAction {
             if !context.caller.isPerson {
                 try context.caller.grant.check(.tool(ToolUse(tool, of: name, .writes, sends: true, mode: nil)))
             }
-            let call = WrittenCall(server: name, tool: tool, words: words, input: input, context: context)
+            let call = WrittenCall(
+                server: name, tool: tool, words: words, input: input, services: services, context: context)
             context.progress("starting \(PlainText.escape(name))")
             if isTraced {
                 return try await services.connected(to: live.server, context, isTraced: true) { client in
@@ -64,6 +65,7 @@ struct CallAction {
         .question("mcp.visit", "Whether an address was visited that the server asks for: true or false")
         .question("mcp.sample", "Whether the server may ask a model: true or false")
         .question("mcp.agree.SERVER", "Whether to start a server that comes with the project: true or false")
+        .question("mcp.install.SERVER", "Whether to run the command that installs the server's program: true or false")
     }
 }
 
@@ -73,6 +75,7 @@ private struct WrittenCall: Sendable {
     let tool: String
     let words: [String]
     let input: String?
+    let services: MCPServices
     let context: ActionContext
 
     /// Reads the words by the schema of the tool, asks for what is missing, and calls.
@@ -96,53 +99,27 @@ private struct WrittenCall: Sendable {
         let stopwatch = Stopwatch(context.host.clock)
         let activity = "calling \(PlainText.escape(tool.name))"
         context.progress(activity)
-        let result = try await recorded(arguments) { [context] in
-            try await client.call(tool.name, arguments) { progress in
-                context.progress(
-                    progress.message.map { PlainText.escape($0, limit: 200) } ?? activity,
-                    completed: Int(exactly: progress.value.rounded()),
-                    of: progress.total.flatMap { Int(exactly: $0.rounded()) })
+        let entry = AuditEntry(
+            actor: context.caller.isPerson ? "person" : "caller", action: "tool.call", source: server,
+            subject: self.tool,
+            decision: context.caller.isPerson ? "made by hand" : "allowed by the caller's permissions",
+            detail: ["input": .object(arguments)])
+        let refusal = "\(PlainText.escape(self.tool)) was not called"
+        let result = try await services.audited(entry, orSay: refusal, telling: context.notice) { (result: MCPResult) in
+            result.isError ? "failed" : "done"
+        } _: {
+            try await context.interruptible { [context] in
+                try await client.call(tool.name, arguments) { progress in
+                    context.progress(
+                        progress.message.map { PlainText.escape($0, limit: 200) } ?? activity,
+                        completed: Int(exactly: progress.value.rounded()),
+                        of: progress.total.flatMap { Int(exactly: $0.rounded()) })
+                }
             }
         }
         let outcome = CallOutcome(server: server, tool: tool.name, result: result, duration: stopwatch.time())
         try await context.emit(CallAction.text.event(context.host.redactor.redact(outcome.shown)))
         return outcome
-    }
-}
-
-extension WrittenCall {
-    /// Makes the call once it is in the audit log, as a call of a model is, and adds how it ended.
-    private func recorded(
-        _ arguments: JSONObject, _ call: @escaping @Sendable () async throws -> MCPResult
-    ) async throws -> MCPResult {
-        guard let log = context.registry.optional((any AuditLog).self) else {
-            return try await context.interruptible(call)
-        }
-        let actor = context.caller.isPerson ? "person" : "caller"
-        let entry = AuditEntry(
-            actor: actor, action: "tool.call", source: server, subject: tool,
-            decision: context.caller.isPerson ? "made by hand" : "allowed by the caller's permissions",
-            detail: ["input": .object(arguments)])
-        let number: Int
-        do { number = try await log.record(entry) } catch {
-            throw ServerError(
-                .unrecorded,
-                "\(PlainText.escape(tool)) was not called, since it could not be recorded in the audit log: \(AnyFailure(error).message)"
-            )
-        }
-        func complete(_ outcome: String) async {
-            do { try await log.complete(number, AuditCompletion(outcome: outcome)) } catch {
-                context.notice("how the call ended could not be recorded: \(AnyFailure(error).message)")
-            }
-        }
-        do {
-            let result = try await context.interruptible(call)
-            await complete(result.isError ? "failed" : "done")
-            return result
-        } catch {
-            await complete(error is CancellationError ? "stopped" : "failed")
-            throw error
-        }
     }
 }
 

@@ -63,6 +63,9 @@ struct ServerDetail: Record {
             return used.map { "\(PlainText.escape($0.name)) in \(PlainText.escape($0.field))" }
         },
         Field("required", "Whether turns wait for it and fail without it") { $0.row.server.entry.isRequired },
+        Field("install", "Words of the command that installs its program, if the entry says it", .detail) {
+            $0.row.server.entry.install?.map { PlainText.escape($0) }
+        },
         Field("version", "Version of the server, while it runs") { $0.row.version },
         Field("revision", "Revision of the protocol that is spoken, while it runs") { $0.revision },
         Field("instructions", "How the server wants to be used, in its own words", .detail) { $0.instructions },

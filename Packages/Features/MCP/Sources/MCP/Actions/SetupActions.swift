@@ -31,7 +31,8 @@ struct SetupActions {
                 name: arguments.name, entry: entry, origin: .own("your settings"), folder: services.projectFolder)
             if arguments.isTested {
                 // It is kept only if it works, since nobody looks again later.
-                do { _ = try await services.probe(server, context) } catch let error where !(error is CancellationError)
+                do { _ = try await services.probe(server, context, isSetUp: false) } catch let error
+                    where !(error is CancellationError)
                 {
                     context.notice("it was not added; --no-test adds it without a look")
                     throw error
@@ -147,6 +148,7 @@ struct SetupActions {
         )
         .question("mcp.agree.SERVER", "Whether to start a server that comes with the project: true or false")
         .question("mcp.agree.SERVER.NAME", "Whether it gets this variable, which looks like a secret: true or false")
+        .question("mcp.install.SERVER", "Whether to run the command that installs the server's program: true or false")
     }
 }
 
@@ -238,12 +240,13 @@ struct ServerOffer: Record {
 extension MCPServices {
     /// Connects with the person there, who may be asked to sign in or to trust a certificate, and remembers the tools.
     func probe(
-        _ server: ConfiguredServer, _ context: ActionContext, isTraced: Bool = false
+        _ server: ConfiguredServer, _ context: ActionContext, isTraced: Bool = false, isSetUp: Bool = true
     ) async throws -> ServerOffer {
         // Whoever is not the person may start only what they may run anyway; hosts are checked where they are reached.
         if case .program(let command, _) = server.entry.way {
             try context.caller.grant.check(.program(command))
         }
+        try await provide(server, asking: context.interaction, isSetUp: isSetUp, telling: context.notice)
         let stopwatch = Stopwatch(context.host.clock)
         context.progress("connecting to \(server.name)")
         let offer = try await connected(to: server, context, isTraced: isTraced) { [self] client in

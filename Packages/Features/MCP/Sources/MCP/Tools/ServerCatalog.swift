@@ -26,9 +26,9 @@ final class ServerCatalog: ToolCatalog {
             let server = try directory.server(named: name)
             guard server.entry.isEnabled, choice.uses(server: name) else { continue }
             do {
-                try await services.agree(to: server, asking: interaction, telling: tell)
+                try await services.prepare(server, asking: interaction, asksAgain: false, telling: tell)
             } catch let error as ServerError
-                where error.kind == .notAgreed && !(server.entry.isRequired && !interaction.canAsk)
+                where error.isUnprepared && !(server.entry.isRequired && !interaction.canAsk)
             {
                 services.tellOnce(error.message, tell)
                 continue

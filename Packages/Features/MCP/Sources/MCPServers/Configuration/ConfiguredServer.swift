@@ -49,10 +49,13 @@ public struct ConfiguredServer: Sendable, Hashable {
     /// What is started or asked, in one line.
     public var target: String {
         switch entry.way {
-        case .program(let command, let arguments): ([command] + arguments).map(Self.quoted).joined(separator: " ")
+        case .program(let command, let arguments): Self.line([command] + arguments)
         case .address(let url): url
         }
     }
+
+    /// Words as they would be typed.
+    static func line(_ words: [String]) -> String { words.map(quoted).joined(separator: " ") }
 
     /// A word as a shell would need it.
     static func quoted(_ word: String) -> String {
@@ -98,6 +101,7 @@ extension ServerEntry {
             found.append(("headers.\(name)", TextTemplate(value)))
         }
         if let folder { found.append(("cwd", TextTemplate(folder))) }
+        for (index, word) in (install ?? []).enumerated() { found.append(("install.\(index)", TextTemplate(word))) }
         return found
     }
 

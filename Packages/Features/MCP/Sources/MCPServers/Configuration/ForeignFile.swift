@@ -132,6 +132,9 @@ extension ServerEntry {
         environment = texts("env").merging(nested?["env"]?.object == nil ? [:] : Self.texts(of: nested?["env"])) { $1 }
         headers = texts("headers")
         folder = text("cwd")
+        if isProgram, let words = json["install"]?.array?.compactMap(\.string), words.first?.isEmpty == false {
+            install = words
+        }
         isEnabled = json["enabled"]?.bool ?? !(json["disabled"]?.bool ?? false)
         for (field, template) in templates {
             if let variable = template.variables.first(where: { $0.source == .foreign }) {

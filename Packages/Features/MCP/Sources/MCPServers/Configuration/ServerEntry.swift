@@ -77,6 +77,12 @@ public struct ServerEntry: InputValue, OutputValue, Hashable {
         startLimit = try member("start-limit", Duration.self)
         callLimit = try member("call-limit", Duration.self)
         install = try member("install", [String].self)
+        if let install {
+            guard isProgram else { throw ValueError("is for a server that is a program", at: ["install"]) }
+            guard install.first?.isEmpty == false else {
+                throw ValueError("needs the words of a command, the program first", at: ["install"])
+            }
+        }
         if let name = environment.keys.first(where: { $0.isEmpty || $0.contains("=") || $0.contains("\0") }) {
             throw ValueError("has the malformed variable \(PlainText.escape(name).quotedForMessage)", at: ["env"])
         }

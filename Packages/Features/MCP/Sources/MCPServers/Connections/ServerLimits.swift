@@ -20,6 +20,8 @@ public struct ServerLimits: Sendable, Hashable {
     public var inFlight = 100
     /// How often a server is started again in ten minutes.
     public var restarts = 5
+    /// How long the command may take that installs a server.
+    public var install = Duration.seconds(600)
     /// How often a server may ask a model while it runs.
     public var samplingRequests = 10
     /// How many tokens the answers of models may have that a server asks for while it runs.

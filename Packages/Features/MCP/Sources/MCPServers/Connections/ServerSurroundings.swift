@@ -50,6 +50,10 @@ public struct ServerSurroundings: Sendable {
         "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME",
     ]
 
+    var ownVariables: [String: String] {
+        environment.filter { Self.inherited.contains($0.key) || $0.key.hasPrefix("LC_") }
+    }
+
     /// The value of a variable in an entry.
     private func value(_ variable: TextTemplate.Variable, of server: ConfiguredServer, field: String) async throws
         -> String
@@ -86,7 +90,7 @@ public struct ServerSurroundings: Sendable {
         }
     }
 
-    private func filled(_ text: String, _ field: String, of server: ConfiguredServer) async throws -> String {
+    func filled(_ text: String, _ field: String, of server: ConfiguredServer) async throws -> String {
         try await TextTemplate(text).filled { try await value($0, of: server, field: field) }
     }
 
@@ -105,11 +109,10 @@ public struct ServerSurroundings: Sendable {
             words.append(try await filled(argument, "args.\(index)", of: server))
         }
         let given = try await filled(server.entry.environment, "env", of: server)
-        let own = environment.filter { Self.inherited.contains($0.key) || $0.key.hasPrefix("LC_") }
         let folder = try await server.entry.folder.asyncMap { try await filled($0, "cwd", of: server) }
         let start = Command(
             try await filled(command, "command", of: server), words,
-            environment: CommandEnvironment(own.merging(given) { $1 }),
+            environment: CommandEnvironment(ownVariables.merging(given) { $1 }),
             workingDirectory: AbsolutePath.joined(folder ?? ".", in: server.folder))
         var program = MCPProgram(start)
         program.limits.message = limits.message.bytes

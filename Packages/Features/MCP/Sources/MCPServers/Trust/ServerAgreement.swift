@@ -33,10 +33,10 @@ public struct ServerAgreement: Sendable, Hashable {
         digest = Hexadecimal.encode(Digest.sha256(Array(JSON.object(seen).text().utf8)))
     }
 
-    /// The words that may name files: the program, its arguments, and values of options.
+    /// The words that may name files: the program, its arguments, what installs it, and values of options.
     private static func words(of entry: ServerEntry) -> [String] {
         guard case .program(let command, let arguments) = entry.way else { return [] }
-        return ([command] + arguments).flatMap { word in
+        return ([command] + arguments + (entry.install ?? [])).flatMap { word in
             let value = word.firstIndex(of: "=").map { String(word[word.index(after: $0)...]) }
             return [word] + (value.map { [$0] } ?? [])
         }
@@ -73,14 +73,20 @@ extension ServerAgreement {
         var lines = ["The MCP server \(shown(server.name)) \(whose) (\(shown(server.place))):"]
         switch server.entry.way {
         case .program:
-            lines.append("  it starts   \(shown(server.target))")
+            // The whole of it, since the yes is for the whole.
+            lines.append("  it starts   \(PlainText.escape(server.target))")
             if !server.entry.environment.isEmpty {
                 lines.append(
                     "  with        \(server.entry.environment.keys.sorted().map(shown).joined(separator: ", "))")
             }
             if let folder = server.entry.folder { lines.append("  in          \(shown(folder))") }
+            if let install = server.entry.install {
+                lines.append(
+                    "  installs by \(PlainText.escape(ConfiguredServer.line(install))), which is asked about when it is needed"
+                )
+            }
         case .address(let url):
-            lines.append("  it asks     \(shown(url))")
+            lines.append("  it asks     \(PlainText.escape(url))")
             if !server.entry.headers.isEmpty {
                 lines.append("  with        \(server.entry.headers.keys.sorted().map(shown).joined(separator: ", "))")
             }
