@@ -72,7 +72,7 @@ test-sanitize: ## Run the tests with the thread and the address sanitizer
 	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --sanitize=address --scratch-path .build/address --disable-xctest -Xswiftc -use-ld=lld $(SANITIZED)
 
 FUZZED := json stream json5 document pull settings events frames requests chunks address certificates openai anthropic \
-    responses tags markdown rpc mcp mcp-events input painter yaml expressions bundles schemas
+    responses tags markdown rpc mcp mcp-events input painter yaml expressions bundles schemas toml
 
 fuzz: ## Fuzz the parsers, SECONDS=60 each
 	@.ci/setup build

@@ -48,6 +48,7 @@ let base: [(name: String, path: String, products: [String], tests: [String])] = 
     ("StorageKit", "Packages/Kits/StorageKit", ["StorageKit"], ["StorageKit"]),
     ("TerminalKit", "Packages/Kits/TerminalKit", ["TerminalKit", "TerminalTesting"], ["TerminalKit"]),
     ("ToolKit", "Packages/Kits/ToolKit", ["ToolKit"], ["ToolKit"]),
+    ("TOMLKit", "Packages/Kits/TOMLKit", ["TOMLKit"], ["TOMLKit"]),
     ("YAMLKit", "Packages/Kits/YAMLKit", ["YAMLKit"], ["YAMLKit"]),
     ("Host", "Packages/Frontends/Host", ["HostKit", "HostTesting"], ["HostKit"]),
     ("CommandLine", "Packages/Frontends/CommandLine", ["CommandLineFrontend"], ["CommandLineFrontend"]),

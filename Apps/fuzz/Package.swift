@@ -10,7 +10,8 @@ let package = Package(
         .package(path: "../../Packages/Kits/ModelKit"),
         .package(path: "../../Packages/Features/Runner"), .package(path: "../../Packages/Kits/RPCKit"),
         .package(path: "../../Packages/Kits/SchemaKit"),
-        .package(path: "../../Packages/Kits/TerminalKit"), .package(path: "../../Packages/Kits/YAMLKit"),
+        .package(path: "../../Packages/Kits/TerminalKit"), .package(path: "../../Packages/Kits/TOMLKit"),
+        .package(path: "../../Packages/Kits/YAMLKit"),
     ],
     targets: [
         .target(name: "CFuzzer"),
@@ -23,7 +24,8 @@ let package = Package(
                 .product(name: "MCPKit", package: "MCPKit"), .product(name: "ModelKit", package: "ModelKit"),
                 .product(name: "Runner", package: "Runner"),
                 .product(name: "RPCKit", package: "RPCKit"), .product(name: "SchemaKit", package: "SchemaKit"),
-                .product(name: "TerminalKit", package: "TerminalKit"), .product(name: "YAMLKit", package: "YAMLKit"),
+                .product(name: "TerminalKit", package: "TerminalKit"), .product(name: "TOMLKit", package: "TOMLKit"),
+                .product(name: "YAMLKit", package: "YAMLKit"),
             ]),
     ]
 )

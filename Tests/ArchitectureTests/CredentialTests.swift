@@ -20,6 +20,8 @@ func credentialsAreAddedInKnownPlaces() throws {
             "Packages/Features/Auth/Sources/AuthSignIn/Resources/ResourceSessions.swift",
             // The gateway's own token, for the gateway of this machine.
             "Packages/Features/Gateway/Sources/Gateway/Instance/HealthProbe.swift",
+            // The name of the variable that Codex has for a server, as a text of that server's entry.
+            "Packages/Features/MCP/Sources/MCPServers/Configuration/CodexEntry.swift",
             // A token that a step of a bundle gives, for the address that the same step gives.
             "Packages/Features/Runner/Sources/Runner/Actions/HTTPActions.swift",
             // The rule.

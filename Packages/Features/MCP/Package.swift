@@ -10,6 +10,7 @@ let package = Package(
         .package(path: "../../Kits/MCPKit"), .package(path: "../../Kits/ModelKit"),
         .package(path: "../../Kits/ProcessKit"), .package(path: "../../Kits/RPCKit"),
         .package(path: "../../Kits/SchemaKit"), .package(path: "../../Kits/StorageKit"),
+        .package(path: "../../Kits/TOMLKit"),
         .package(path: "../../Frontends/Host"),
     ],
     targets: [
@@ -20,7 +21,7 @@ let package = Package(
                 .product(name: "FileKit", package: "FileKit"), .product(name: "HTTPKit", package: "HTTPKit"),
                 .product(name: "MCPKit", package: "MCPKit"), .product(name: "ProcessKit", package: "ProcessKit"),
                 .product(name: "RPCKit", package: "RPCKit"), .product(name: "SchemaKit", package: "SchemaKit"),
-                .product(name: "StorageKit", package: "StorageKit"),
+                .product(name: "StorageKit", package: "StorageKit"), .product(name: "TOMLKit", package: "TOMLKit"),
             ]),
         .target(
             name: "MCP",

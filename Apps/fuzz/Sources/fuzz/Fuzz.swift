@@ -14,6 +14,7 @@ import JSON
 import SchemaKit
 import Settings
 import Synchronization
+import TOMLKit
 @_spi(Fuzzing) import TerminalKit
 @_spi(Fuzzing) import TurnLoop
 import YAMLKit
@@ -62,6 +63,7 @@ private func test(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         case "expressions": try evaluate(bytes)
         case "bundles": try readBundle(bytes)
         case "schemas": try checkSchema(bytes)
+        case "toml": try readTOML(bytes)
         default: preconditionFailure("there is no fuzz target \(target)")
         }
     } catch {
@@ -140,6 +142,21 @@ func readYAML(_ bytes: [UInt8]) throws {
         return
     }
     precondition(again.value == document.value, "\(text) reads as another value")
+}
+
+/// What TOML says is within its limits, and can be written as JSON; what is wrong with it is in the text.
+private func readTOML(_ bytes: [UInt8]) throws {
+    var limits = TOMLLimits()
+    (limits.values, limits.depth) = (2_000, 16)
+    let document: TOMLDocument
+    do throws(TOMLError) { document = try TOMLDocument(parsing: bytes, name: "fuzz", limits: limits) } catch {
+        precondition((1...bytes.count + 1).contains(error.line) && error.column >= 1, "the error is elsewhere")
+        throw error
+    }
+    check(document.value, [], depth: 0) { path, depth in
+        precondition(depth <= limits.depth + 1, "\(path) is too deep")
+    }
+    try roundTrip(Array(document.value.text().utf8), .strict)
 }
 
 private func check(_ value: JSON, _ path: [String], depth: Int, _ visit: ([String], Int) -> Void) {

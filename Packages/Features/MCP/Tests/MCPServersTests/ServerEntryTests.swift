@@ -95,6 +95,80 @@ struct ForeignFileTests {
         #expect(gemini.servers["off"]?.isEnabled == false)
     }
 
+    @Test("the servers of Codex are read, with their variables and limits")
+    func codex() throws {
+        let found = try content(
+            """
+            model = "gpt-5"
+            [mcp_servers.git]
+            command = "uvx"
+            args = ["mcp-server-git"]
+            cwd = "/srv"
+            startup_timeout_sec = 2.5
+            enabled_tools = ["git_log", "git_push"]
+            disabled_tools = ["git_push"]
+            env_vars = ["HOME_TOKEN", {name = "FAR", source = "remote"}]
+            env = { A = "1" }
+
+            [mcp_servers."web search"]
+            url = "https://a.example/mcp"
+            bearer_token_env_var = "A_TOKEN"
+            http_headers = { X = "y" }
+            env_http_headers = { "X-Key" = "A_KEY" }
+            tool_timeout_sec = 60
+            enabled = false
+            """, .named("/x/config.toml"))
+        let git = try #require(found.servers["git"])
+        #expect(git.way == .program("uvx", ["mcp-server-git"]) && git.folder == "/srv")
+        #expect(git.startLimit == .milliseconds(2_500) && git.tools == ["git_log"])
+        #expect(git.environment == ["A": "1", "HOME_TOKEN": "${HOME_TOKEN:-}"])
+        let web = try #require(found.servers["web-search"])
+        #expect(web.headers == ["X": "y", "X-Key": "${A_KEY}", "Authorization": "Bearer ${A_TOKEN}"])
+        #expect(web.callLimit == .seconds(60) && !web.isEnabled)
+        #expect(try ServerEntry(json: git.json) == git && ServerEntry(json: web.json) == web)
+        #expect(found.problems.count == 1 && found.problems[0].contains("FAR"))
+    }
+
+    @Test("what of an entry of Codex has no counterpart is named, and what is wrong is refused")
+    func codexLeavesOut() throws {
+        let found = try content(
+            """
+            [mcp_servers.a]
+            command = "a"
+            args = ["${HOME}"]
+            disabled_tools = ["rm"]
+            supports_parallel_tool_calls = true
+            [mcp_servers.a.tools.x]
+            approval_mode = "approve"
+            [mcp_servers.b]
+            command = 1
+            [mcp_servers.c]
+            [mcp_servers.d]
+            url = "https://d.example"
+            command = "d"
+            [mcp_servers.e]
+            command = "e"
+            tool_timeout_sec = -1
+            """, .named("/x/config.toml"))
+        #expect(found.servers.keys.sorted() == ["a"])
+        for words in [
+            "'disabled_tools'", "rm", "'supports_parallel_tool_calls'", "'tools'", "${HOME} in args.0",
+            "its command needs", "neither a command", "both a command", "its tool_timeout_sec needs",
+        ] {
+            #expect(found.problems.contains { $0.contains(words) }, "\(words): \(found.problems)")
+        }
+        let error = #expect(throws: ServerError.self) { try content("a = [1", .named("/x/config.toml")) }
+        #expect(error?.message.contains("/x/config.toml:1:") == true)
+        let other = #expect(throws: ServerError.self) { try content("a = 1", .named("/x/config.toml")) }
+        #expect(other?.message.contains("mcp_servers") == true)
+    }
+
+    @Test("a file of variables that is not read is named")
+    func variableFile() throws {
+        let found = try content(#"{"servers": {"a": {"command": "a", "envFile": "${workspaceFolder}/.env"}}}"#)
+        #expect(found.servers.keys.sorted() == ["a"] && found.problems.contains { $0.contains("'envFile'") })
+    }
+
     @Test("what cannot be used is left out and told, and the rest is kept")
     func leavesOut() throws {
         let found = try content(

@@ -114,6 +114,20 @@ struct SetupTests {
         }
     }
 
+    @Test("the servers of Codex are found where it keeps them, and taken over")
+    func importsFromCodex() async throws {
+        try await TestWorkbench.run([MCPFeature.self]) { (bench) async throws in
+            try bench.write(
+                "[mcp_servers.one]\ncommand = \"a\"\nenabled_tools = [\"x\"]\nscopes = []\n", to: ".codex/config.toml")
+            #expect(try await bench.perform("mcp.import").json[0]?["from"] == "codex")
+            let rows = try await bench.perform("mcp.import", ["from": "codex", "names": ["one"]])
+            #expect(rows.json[0]?["state"] == "added" && rows.notices.contains("'scopes' is not taken over"))
+            #expect(try bench.readSettings()["mcp"]?["servers"]?["one"] == ["command": "a", "tools": ["x"]])
+            bench.environment = ["CODEX_HOME": bench.folder + "/other"]
+            #expect(try await bench.failure("mcp.import", ["from": "codex"])?.code == "mcp.file")
+        }
+    }
+
     @Test("what is set is chosen by scope, and what is not there is refused")
     func uses() async throws {
         try await Plain.bench { (bench) async throws in

@@ -68,7 +68,7 @@ struct ImportAction {
         .byName()
         .details(
             "Each server is shown first, and you are asked. A server that you name is not asked about again. Files of "
-                + "claude-desktop, claude-code, cursor, vscode, windsurf, gemini and zed are known; of any other program give the "
+                + "claude-desktop, claude-code, cursor, vscode, windsurf, gemini, zed and codex are known; of any other program give the "
                 + "file. Nothing is started."
         )
         .example("martlet mcp import", "List what other programs have")
@@ -114,13 +114,15 @@ extension MCPServices {
     /// The files in which other programs of the person keep their servers.
     var foreignFiles: [ForeignFile] {
         guard let home = Files.home(in: surroundings.environment) else { return [] }
-        return ForeignFile.known(home: home, config: surroundings.environment["XDG_CONFIG_HOME"])
+        return ForeignFile.known(
+            home: home, config: surroundings.environment["XDG_CONFIG_HOME"],
+            codex: surroundings.environment["CODEX_HOME"])
     }
 
     /// The file that a word names: a program that is known, or a path.
     func foreignFile(_ word: String, _ context: ActionContext) throws -> ForeignFile {
         if let known = foreignFiles.first(where: { $0.program == word }) { return known }
-        guard word.contains("/") || word.hasSuffix(".json") else {
+        guard word.contains("/") || word.hasSuffix(".json") || word.hasSuffix(".toml") else {
             let known = foreignFiles.map(\.program)
             throw ServerError(
                 .badFile,

@@ -1,6 +1,7 @@
 public import Capabilities
 import FileKit
 import JSON
+import TOMLKit
 
 /// A file in which another program keeps its servers: a desktop client, an editor or a coding agent. They differ in where
 /// the servers are, and in a few names.
@@ -15,7 +16,11 @@ public struct ForeignFile: Sendable, Hashable {
     static let largest = 4 << 20
 
     /// The files of the person's other programs that may exist on this machine.
-    public static func known(home: String, config: String?) -> [ForeignFile] {
+    ///
+    /// - Parameters:
+    ///   - config: the folder for settings; nil for the usual one.
+    ///   - codex: the folder of Codex; nil for the usual one.
+    public static func known(home: String, config: String?, codex: String? = nil) -> [ForeignFile] {
         let config = config ?? "\(home)/.config"
         return [
             ForeignFile(
@@ -26,6 +31,7 @@ public struct ForeignFile: Sendable, Hashable {
             ForeignFile(program: "windsurf", path: "\(home)/.codeium/windsurf/mcp_config.json", keys: ["mcpServers"]),
             ForeignFile(program: "gemini", path: "\(home)/.gemini/settings.json", keys: ["mcpServers"]),
             ForeignFile(program: "zed", path: "\(config)/zed/settings.json", keys: ["context_servers"]),
+            ForeignFile(program: "codex", path: "\(codex ?? "\(home)/.codex")/config.toml", keys: ["mcp_servers"]),
         ]
     }
 
@@ -63,41 +69,57 @@ public struct ForeignFile: Sendable, Hashable {
         return try content(of: bytes)
     }
 
-    /// Reads text with comments and trailing commas, as editors allow them.
-    func content(of bytes: [UInt8]) throws(ServerError) -> Content {
-        let document: JSONDocument
-        do throws(JSONError) { document = try JSONDocument(parsing: bytes, name: path) } catch {
-            throw ServerError(
-                .badFile, "the file with servers cannot be read: \(error.located(in: PlainText.escape(path)))")
+    /// Whether it is TOML, as Codex writes it. All others have JSON with comments and trailing commas, as editors allow them.
+    private var isTOML: Bool { path.hasSuffix(".toml") }
+
+    private func document(_ bytes: [UInt8]) throws(ServerError) -> JSON {
+        let shown = PlainText.escape(path)
+        let problem: String
+        if isTOML {
+            do throws(TOMLError) { return try TOMLDocument(parsing: bytes, name: path).value } catch {
+                problem = error.located(in: shown)
+            }
+        } else {
+            do throws(JSONError) { return try JSONDocument(parsing: bytes, name: path).value } catch {
+                problem = error.located(in: shown)
+            }
         }
-        var found: JSON? = document.value
+        throw ServerError(.badFile, "the file with servers cannot be read: \(problem)")
+    }
+
+    /// Reads the text of the file.
+    func content(of bytes: [UInt8]) throws(ServerError) -> Content {
+        let document = try document(bytes)
+        var found: JSON? = document
         if keys.isEmpty {
             found =
-                ["mcpServers", "servers", "context_servers"].lazy.compactMap { document.value[$0]?.unlessNull }.first
+                ["mcpServers", "servers", "context_servers", "mcp_servers"].lazy
+                .compactMap { document[$0]?.unlessNull }.first
         } else {
             for key in keys { found = found?[key] }
         }
         var content = Content()
+        let place = PlainText.escape(path)
         guard let members = found?.object else {
             if keys.isEmpty {
-                throw ServerError(
-                    .badFile,
-                    "\(PlainText.escape(path)) names no servers; they are expected under 'mcpServers' or 'servers'")
+                let expected = isTOML ? "'mcp_servers'" : "'mcpServers' or 'servers'"
+                throw ServerError(.badFile, "\(place) names no servers; they are expected under \(expected)")
             }
             return content
         }
         for (name, json) in members {
-            let plain = ServerName.plain(name)
+            let (plain, shown) = (ServerName.plain(name), PlainText.escape(name).quotedForMessage)
+            var leftOut: [String] = []
             do throws(ValueError) {
-                let entry = try ServerEntry(foreign: json)
+                let entry =
+                    try isTOML
+                    ? ServerEntry(codex: json, leavingOut: &leftOut) : ServerEntry(foreign: json, leavingOut: &leftOut)
                 if content.servers.updateValue(entry, forKey: plain) != nil {
-                    content.problems.append(
-                        "two servers in \(PlainText.escape(path)) are called \(plain); the last counts")
+                    content.problems.append("two servers in \(place) are called \(plain); the last counts")
                 }
+                content.problems += leftOut.map { "of the server \(shown) in \(place), \($0)" }
             } catch {
-                content.problems.append(
-                    "the server \(PlainText.escape(name).quotedForMessage) in \(PlainText.escape(path)) is left out: \(error.ofEntry)"
-                )
+                content.problems.append("the server \(shown) in \(place) is left out: \(error.ofEntry)")
             }
         }
         return content
@@ -106,7 +128,9 @@ public struct ForeignFile: Sendable, Hashable {
 
 extension ServerEntry {
     /// Reads an entry as other programs write it. Members that only they understand are passed over.
-    init(foreign json: JSON) throws(ValueError) {
+    ///
+    /// - Parameter leftOut: gets a sentence about each member without which the server may not work.
+    init(foreign json: JSON, leavingOut leftOut: inout [String]) throws(ValueError) {
         guard json.object != nil else { throw ValueError("is not an object") }
         func text(_ names: String...) -> String? { names.lazy.compactMap { json[$0]?.string }.first { !$0.isEmpty } }
         func texts(_ name: String) -> [String: String] {
@@ -134,6 +158,9 @@ extension ServerEntry {
         folder = text("cwd")
         if isProgram, let words = json["install"]?.array?.compactMap(\.string), words.first?.isEmpty == false {
             install = words
+        }
+        if json["envFile"]?.unlessNull != nil {
+            leftOut.append("'envFile' is not used: put its variables into 'env', secrets as ${secret:NAME}")
         }
         isEnabled = json["enabled"]?.bool ?? !(json["disabled"]?.bool ?? false)
         for (field, template) in templates {
