@@ -310,7 +310,9 @@ extension ProductTests {
         "config.set",
         "config.trust", "config.unset", "config.untrust", "data.purge", "data.restore", "gateway.project.add",
         "gateway.project.remove", "gateway.serve", "gateway.token.create", "gateway.token.revoke", "gateway.token.show",
-        "mcp.add", "mcp.disable", "mcp.enable", "mcp.import", "mcp.login", "mcp.logout", "mcp.remove", "mcp.serve",
+        "mcp.add", "mcp.disable", "mcp.enable", "mcp.import", "mcp.install", "mcp.login", "mcp.logout", "mcp.remove",
+        "mcp.replay",
+        "mcp.serve",
         "mcp.serve.conversation", "mcp.serve.conversations", "mcp.test", "mcp.use", "run.install", "run.uninstall",
     ]
 
@@ -327,6 +329,7 @@ extension ProductTests {
         "auth.login", "auth.logout", "auth.pat.create", "auth.pat.list", "auth.pat.revoke", "auth.pat.rotate",
         "auth.server.add", "auth.server.check", "auth.trust.add", "auth.trust.verify", "auth.whoami", "chat.models",
         "chat.retry", "chat.send", "chat.use", "gateway.status", "http.request", "mcp.add", "mcp.call", "mcp.complete",
-        "mcp.get", "mcp.login", "mcp.ping", "mcp.prompts", "mcp.read", "mcp.resources", "mcp.test", "mcp.tools",
+        "mcp.get", "mcp.install", "mcp.login", "mcp.ping", "mcp.prompts", "mcp.read", "mcp.resources", "mcp.test",
+        "mcp.tools",
     ]
 }

@@ -7,7 +7,8 @@ let package = Package(
     dependencies: [
         .package(path: "../../Core"), .package(path: "../../Kits/Cryptography"), .package(path: "../../Kits/FileKit"),
         .package(path: "../../Kits/HTTPKit"), .package(path: "../../Kits/KamiwazaKit"),
-        .package(path: "../../Kits/MCPKit"), .package(path: "../../Kits/ModelKit"),
+        .package(path: "../../Kits/LoopKit"), .package(path: "../../Kits/MCPKit"),
+        .package(path: "../../Kits/ModelKit"),
         .package(path: "../../Kits/ProcessKit"), .package(path: "../../Kits/RPCKit"),
         .package(path: "../../Kits/SchemaKit"), .package(path: "../../Kits/StorageKit"),
         .package(path: "../../Kits/TOMLKit"),
@@ -28,7 +29,8 @@ let package = Package(
             dependencies: [
                 "MCPServers", .product(name: "Core", package: "Core"), .product(name: "FileKit", package: "FileKit"),
                 .product(name: "HTTPKit", package: "HTTPKit"),
-                .product(name: "KamiwazaKit", package: "KamiwazaKit"), .product(name: "MCPKit", package: "MCPKit"),
+                .product(name: "KamiwazaKit", package: "KamiwazaKit"), .product(name: "LoopKit", package: "LoopKit"),
+                .product(name: "MCPKit", package: "MCPKit"),
                 .product(name: "RPCKit", package: "RPCKit"), .product(name: "SchemaKit", package: "SchemaKit"),
                 .product(name: "StorageKit", package: "StorageKit"),
             ]),
@@ -37,7 +39,7 @@ let package = Package(
             dependencies: [
                 "MCPServers", .product(name: "Core", package: "Core"), .product(name: "CoreTesting", package: "Core"),
                 .product(name: "FileKit", package: "FileKit"), .product(name: "HTTPKit", package: "HTTPKit"),
-                .product(name: "MCPKit", package: "MCPKit"),
+                .product(name: "MCPKit", package: "MCPKit"), .product(name: "RPCKit", package: "RPCKit"),
             ]),
         .testTarget(
             name: "MCPTests",
@@ -49,8 +51,8 @@ let package = Package(
                 .product(name: "HTTPKit", package: "HTTPKit"),
                 .product(name: "KamiwazaKit", package: "KamiwazaKit"),
                 .product(name: "KamiwazaTesting", package: "KamiwazaKit"),
-                .product(name: "ModelKit", package: "ModelKit"),
-                .product(name: "ProcessKit", package: "ProcessKit"),
+                .product(name: "LoopKit", package: "LoopKit"), .product(name: "ModelKit", package: "ModelKit"),
+                .product(name: "ProcessKit", package: "ProcessKit"), .product(name: "RPCKit", package: "RPCKit"),
             ]),
     ])
 

@@ -43,7 +43,7 @@ public struct MCPFeature: Feature {
         registry.uses(Library("libsqlite3") { Database.libraryVersion })
         let groups = [
             ListActions(services).all, SetupActions(services).all, ImportAction(services).all,
-            SignInActions(services).all, InstallAction(services).all,
+            SignInActions(services).all, InstallAction(services).all, ReplayAction().all,
             UseAction(services).all, CallAction(services).all, AskActions(services).all,
         ]
         for action in groups.joined() { registry.add(action) }

@@ -44,7 +44,8 @@ struct MCPFeatureTests {
         uniqueKeysWithValues: [
             "call.server", "tools.server", "resources.server", "read.server", "prompts.server", "get.server",
             "complete.server", "ping.server", "show.name", "logs.name", "remove.name", "enable.name", "disable.name",
-            "test.name", "install.name", "login.name", "logout.name", "use.on", "use.off", "use.priority", "used.session",
+            "test.name", "install.name", "login.name", "logout.name", "use.on", "use.off", "use.priority",
+            "used.session",
             "use.session",
         ].map { ("mcp.\($0)", "a server that is set up") })
 

@@ -107,7 +107,7 @@ struct ServeAction: Sendable {
         let service = ServeService(context, rights, settings)
         let server = MCPServer(service, limits: serverLimits)
         // What the command prints as its result must not follow the last message.
-        defer { Self.closeOutput() }
+        defer { DescriptorChannel.closeStandardOutput() }
         try await Self.run(beside: [{ await service.run() }]) {
             do {
                 try await server.serveStandardStreams(on: EventLoop(), as: Principal(Self.host, grant: grant))
@@ -118,13 +118,6 @@ struct ServeAction: Sendable {
     }
 
     private static let host = "MCP host"
-
-    private static func closeOutput() {
-        let nowhere = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
-        guard nowhere >= 0 else { return }
-        dup2(nowhere, 1)
-        close(nowhere)
-    }
 
     // MARK: HTTP
 

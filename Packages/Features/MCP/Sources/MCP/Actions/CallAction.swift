@@ -26,9 +26,9 @@ struct CallAction {
             .argument(
                 "arguments", "Options of the tool, as its schema names them, or one JSON object", as: [String].self,
                 completion: ServerCompletion.arguments(services)),
-            .flag("trace", "Show each message, over a separate connection"),
+            .flag("trace", "Show each message, over a separate connection"), TrafficOptions.record,
             .piped("input", "The arguments as a JSON object")
-        ) { [services] context, name, tool, words, isTraced, input in
+        ) { [services] context, name, tool, words, isTraced, record, input in
             let live = try await services.usable(name, asking: context.interaction, telling: context.notice)
             // A person who types the name has decided; others need a rule or a permission.
             if !context.caller.isPerson {
@@ -37,8 +37,9 @@ struct CallAction {
             let call = WrittenCall(
                 server: name, tool: tool, words: words, input: input, services: services, context: context)
             context.progress("starting \(PlainText.escape(name))")
-            if isTraced {
-                return try await services.connected(to: live.server, context, isTraced: true) { client in
+            let watch = TrafficOptions(isShown: isTraced, file: record)
+            if watch.isOn {
+                return try await services.connected(to: live.server, context, watching: watch) { client in
                     try await call.outcome(among: client.tools(), client)
                 }
             }
@@ -59,6 +60,10 @@ struct CallAction {
         )
         .example("martlet mcp call git git_log '{\"repo_path\": \".\"}'", "With one JSON object")
         .example("martlet mcp call git git_log --help", "What the tool takes")
+        .example(
+            "martlet mcp call --record traffic.jsonl git git_log --repo_path .",
+            "Keep the messages, for 'martlet mcp replay'"
+        )
         .question("mcp.call.NAME", "A required argument of the tool that was not given")
         .question("mcp.form", "Whether to answer a form that the server asks for: true or false")
         .question("mcp.form.NAME", "A field of that form")

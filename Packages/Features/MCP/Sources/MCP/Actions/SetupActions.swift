@@ -134,17 +134,19 @@ struct SetupActions {
     private var test: Action {
         Action(
             "mcp.test", "Connect to an MCP server and show what it offers", .writes, named("Name of the server"),
-            .flag("trace", "Show each message")
-        ) { [services] context, name, isTraced in
+            .flag("trace", "Show each message"), TrafficOptions.record
+        ) { [services] context, name, isTraced, record in
             let server = try await services.server(named: name, telling: context.notice)
             try await services.agree(to: server, asking: context.interaction, telling: context.notice)
-            return try await services.probe(server, context, isTraced: isTraced)
+            return try await services.probe(
+                server, context, watching: TrafficOptions(isShown: isTraced, file: record))
         }
         .byName()
         .sending()
         .details(
             "A server that comes with a project is shown first, and you are asked whether to use it. A server that wants "
-                + "you to sign in may open your browser."
+                + "you to sign in may open your browser. --record keeps what goes over the connection, without secrets, as far "
+                + "as they are known; 'martlet mcp replay' serves it."
         )
         .question("mcp.agree.SERVER", "Whether to start a server that comes with the project: true or false")
         .question("mcp.agree.SERVER.NAME", "Whether it gets this variable, which looks like a secret: true or false")
@@ -240,7 +242,8 @@ struct ServerOffer: Record {
 extension MCPServices {
     /// Connects with the person there, who may be asked to sign in or to trust a certificate, and remembers the tools.
     func probe(
-        _ server: ConfiguredServer, _ context: ActionContext, isTraced: Bool = false, isSetUp: Bool = true
+        _ server: ConfiguredServer, _ context: ActionContext, watching watch: TrafficOptions = TrafficOptions(),
+        isSetUp: Bool = true
     ) async throws -> ServerOffer {
         // Whoever is not the person may start only what they may run anyway; hosts are checked where they are reached.
         if case .program(let command, _) = server.entry.way {
@@ -249,7 +252,7 @@ extension MCPServices {
         try await provide(server, asking: context.interaction, isSetUp: isSetUp, telling: context.notice)
         let stopwatch = Stopwatch(context.host.clock)
         context.progress("connecting to \(server.name)")
-        let offer = try await connected(to: server, context, isTraced: isTraced) { [self] client in
+        let offer = try await connected(to: server, context, watching: watch) { [self] client in
             let info = try await client.server()
             let tools = try await client.tools()
             let resources = try await client.resources().count
@@ -266,10 +269,13 @@ extension MCPServices {
     /// Does something with a server of its own, which ends afterwards. Unlike the server that all share, it belongs to the
     /// action, so that everything that connecting needs is asked of the action's person.
     func connected<Value: Sendable>(
-        to server: ConfiguredServer, _ context: ActionContext, isTraced: Bool = false,
+        to server: ConfiguredServer, _ context: ActionContext, watching watch: TrafficOptions = TrafficOptions(),
         _ body: @escaping @Sendable (MCPClient) async throws -> Value
     ) async throws -> Value {
-        try await serverSurroundings(for: server).whileConnected(
-            to: server, telling: context.notice, asking: context.caller, tracing: isTraced ? context.notice : nil, body)
+        let (watcher, recorder) = try watch.watcher(of: server, context)
+        let result = try await serverSurroundings(for: server).whileConnected(
+            to: server, telling: context.notice, asking: context.caller, watchedBy: watcher, body)
+        try recorder?.check()
+        return result
     }
 }

@@ -7,10 +7,10 @@ extension ServerSurroundings {
     /// - Parameters:
     ///   - tell: is told what the server got wrong, and what was declined.
     ///   - caller: answers the questions of the server.
-    ///   - trace: is shown each message; nil to show none.
+    ///   - watch: is shown each message; nil to show none.
     public func whileConnected<Value: Sendable>(
         to server: ConfiguredServer, telling tell: @escaping @Sendable (String) -> Void, asking caller: Caller,
-        tracing trace: (@Sendable (String) -> Void)? = nil,
+        watchedBy watch: (@Sendable (ServerTraffic) -> Void)? = nil,
         _ body: @escaping @Sendable (MCPClient) async throws -> Value
     ) async throws -> Value {
         let visitor = Visitor(server: server, caller: caller, tell: tell)
@@ -18,7 +18,7 @@ extension ServerSurroundings {
         @Sendable func visit(
             _ transport: any MCPTransport, _ isThere: @escaping @Sendable () -> Void = {}
         ) async throws -> Value {
-            let carried = trace.map { TracedTransport(inner: transport, tell: $0) as any MCPTransport } ?? transport
+            let carried = watch.map { TracedTransport(inner: transport, tell: $0) as any MCPTransport } ?? transport
             let client = MCPClient(of: server.name, over: carried, as: identity, handler: visitor, limits: limits)
             return try await client.whileRunning {
                 isThere()

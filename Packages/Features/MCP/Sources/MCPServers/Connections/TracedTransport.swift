@@ -1,24 +1,19 @@
-import Capabilities
 import MCPKit
 import RPCKit
 
-/// A transport whose messages are shown to a person, in both directions.
+/// A transport whose messages are shown to others, in both directions.
 struct TracedTransport: MCPTransport {
     let inner: any MCPTransport
-    let tell: @Sendable (String) -> Void
-
-    /// Enough for everything but contents of files.
-    private static let shown = 4_000
+    let tell: @Sendable (ServerTraffic) -> Void
 
     var isLasting: Bool { inner.isLasting }
 
     func run(_ receive: @escaping @Sendable (RPCEvent) -> Void) async throws {
         try await inner.run { [tell] event in
             switch event {
-            case .message(let message): tell("< \(Self.text(message))")
-            case .malformed(let malformed):
-                tell("< (no message) \(PlainText.escape("\(malformed)", limit: Self.shown))")
-            case .failed(_, let error): tell("< (failed) \(AnyFailure(error).message)")
+            case .message(let message): tell(.received(message))
+            case .malformed(let malformed): tell(.malformed(malformed))
+            case .failed(_, let error): tell(.failed(error))
             case .waits: break
             }
             receive(event)
@@ -26,7 +21,7 @@ struct TracedTransport: MCPTransport {
     }
 
     func send(_ message: RPCMessage) throws(RPCFailure) {
-        tell("> \(Self.text(message))")
+        tell(.sent(message))
         try inner.send(message)
     }
 
@@ -34,8 +29,4 @@ struct TracedTransport: MCPTransport {
     func settle(on version: MCPVersion) { inner.settle(on: version) }
     func forget() { inner.forget() }
     func learn(_ tools: [MCPTool], tell: (String) -> Void) -> [MCPTool] { inner.learn(tools, tell: tell) }
-
-    private static func text(_ message: RPCMessage) -> String {
-        PlainText.escape(String(decoding: message.bytes, as: UTF8.self), limit: shown)
-    }
 }

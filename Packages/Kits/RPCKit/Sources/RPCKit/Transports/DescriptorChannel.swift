@@ -137,3 +137,14 @@ public final class DescriptorChannel: ByteChannel {
         output.close()
     }
 }
+
+extension DescriptorChannel {
+    /// Lets everything that this process still writes to its standard output go nowhere, so that nothing follows the last
+    /// message.
+    public static func closeStandardOutput() {
+        let nowhere = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
+        guard nowhere >= 0 else { return }
+        dup2(nowhere, 1)
+        Glibc.close(nowhere)
+    }
+}
