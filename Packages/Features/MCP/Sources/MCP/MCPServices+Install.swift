@@ -4,7 +4,7 @@ import MCPServers
 import Registry
 
 extension MCPServices {
-    /// Makes a server ready to be started: the person has agreed to it, and its program is there.
+    /// Makes a server ready to be started: the person has agreed to it, its program is there, and what it asks for is known.
     ///
     /// - Parameter asksAgain: whether what the person has declined before is asked about again.
     func prepare(
@@ -13,6 +13,7 @@ extension MCPServices {
     ) async throws {
         try await agree(to: server, asking: interaction, telling: tell)
         try await provide(server, asking: interaction, asksAgain: asksAgain, telling: tell)
+        try await fill(server, asking: interaction, telling: tell)
     }
 
     /// Checks that the program of a server is there. If it is not and the entry says how it is installed, the person is

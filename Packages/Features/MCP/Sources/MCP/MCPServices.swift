@@ -141,7 +141,7 @@ final class MCPServices: Sendable {
             http: { [clients] in clients.client(ofOwnServers: false) },
             secrets: registry?.optional((any SecretStore).self), redactor: surroundings.redactor,
             signIn: registry?.optional((any ResourceSignIn).self), identity: Self.identity, limits: settings.limits,
-            places: pool.places)
+            places: pool.places, inputs: pool.inputs)
     }
 
     /// The same for one server: a tool at a platform gets the person's session there, and one elsewhere nothing.

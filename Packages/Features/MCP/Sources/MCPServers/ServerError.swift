@@ -34,6 +34,8 @@ public struct ServerError: Failure, Hashable {
         case noSignIn = "sign-in"
         /// The program of the server is not installed.
         case notInstalled = "server-not-installed"
+        /// The person has not said what the server asks for.
+        case missingInput = "input-missing"
         /// The program of the server could not be installed.
         case installFailed = "install-failed"
     }
@@ -52,7 +54,7 @@ public struct ServerError: Failure, Hashable {
 
     public var exit: ExitCode {
         switch kind {
-        case .notAgreed, .notInstalled: .unanswered
+        case .notAgreed, .notInstalled, .missingInput: .unanswered
         case .installFailed: .toolFailed
         case .unstable, .platformSilent: .unreachable
         case .noSignIn: .denied
@@ -66,7 +68,7 @@ public struct ServerError: Failure, Hashable {
 
 extension ServerError {
     /// Whether the server could be used after an answer of the person, or once something is installed.
-    public var isUnprepared: Bool { [.notAgreed, .notInstalled, .installFailed].contains(kind) }
+    public var isUnprepared: Bool { [.notAgreed, .notInstalled, .installFailed, .missingInput].contains(kind) }
 
     static func unknown(_ name: String, among known: [String]) -> ServerError {
         let hint = Suggestion.text(for: name, among: known)

@@ -29,6 +29,9 @@ struct ServerEntryTests {
             (#"{"url": "tools.example"}"#, "address"), (#"{"command": "a", "args": "b"}"#, "list"),
             (#"{"command": "a", "install": []}"#, "program first"),
             (#"{"url": "https://b.example", "install": ["a"]}"#, "program"),
+            (#"{"command": "${input:a}"}"#, "input:a"),
+            (#"{"command": "a", "inputs": {"b": {"prompt": "B", "options": []}}}"#, "answer"),
+            (#"{"command": "a", "inputs": {"b": {"prompt": "B", "options": ["c"], "default": "d"}}}"#, "options"),
             (#"{"comand": "a"}"#, "command"), (#"{"command": "a", "env": {"A=B": "c"}}"#, "malformed"),
         ])
     func refuses(_ text: String, _ reason: String) throws {
@@ -55,6 +58,16 @@ struct ServerEntryTests {
         #expect(text.variables.map(\.name) == ["B", "C", "F", " ${workspaceFolder"])
         let filled = try await text.filled { variable in variable.defaultValue ?? "<\(variable.name)>" }
         #expect(filled == "a <B> d:-e <F> $G < ${workspaceFolder>/x")
+    }
+
+    @Test("what editors fill in without asking is known, and what only they know is told by its name")
+    func editors() throws {
+        let text = TextTemplate(
+            "${workspaceFolder}${/}${workspaceFolderBasename}${pathSeparator}${env:A}${input:b}${config:c}")
+        #expect(
+            text.variables.map(\.source) == [
+                .workspace, .separator, .workspaceName, .separator, .environment, .input, .foreign,
+            ])
     }
 
     @Test("the names of servers are plain, and none is that of tools of the program")

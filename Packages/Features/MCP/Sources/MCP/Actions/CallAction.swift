@@ -71,6 +71,7 @@ struct CallAction {
         .question("mcp.sample", "Whether the server may ask a model: true or false")
         .question("mcp.agree.SERVER", "Whether to start a server that comes with the project: true or false")
         .question("mcp.install.SERVER", "Whether to run the command that installs the server's program: true or false")
+        .question("mcp.input.SERVER.NAME", "What the server asks for before it starts")
     }
 }
 

@@ -75,6 +75,7 @@ struct SetupActions {
                 server, "removed", "delete it there, or switch it off with 'martlet mcp disable \(name)'")
             try await context.registry.one((any SettingsWriter).self).change([(["mcp", "servers", name], nil)])
             await services.pool.end(server)
+            try await services.forgetInputs(of: server, telling: context.notice)
             try await services.records.forget(services.key(server))
             return row
         }
@@ -134,10 +135,14 @@ struct SetupActions {
     private var test: Action {
         Action(
             "mcp.test", "Connect to an MCP server and show what it offers", .writes, named("Name of the server"),
-            .flag("trace", "Show each message"), TrafficOptions.record
-        ) { [services] context, name, isTraced, record in
+            .flag("trace", "Show each message"), TrafficOptions.record,
+            .flag("inputs", "Ask again for what the server wants to know from you")
+        ) { [services] context, name, isTraced, record, asksInputs in
             let server = try await services.server(named: name, telling: context.notice)
             try await services.agree(to: server, asking: context.interaction, telling: context.notice)
+            if asksInputs {
+                try await services.fill(server, asking: context.interaction, again: true, telling: context.notice)
+            }
             return try await services.probe(
                 server, context, watching: TrafficOptions(isShown: isTraced, file: record))
         }
@@ -151,6 +156,7 @@ struct SetupActions {
         .question("mcp.agree.SERVER", "Whether to start a server that comes with the project: true or false")
         .question("mcp.agree.SERVER.NAME", "Whether it gets this variable, which looks like a secret: true or false")
         .question("mcp.install.SERVER", "Whether to run the command that installs the server's program: true or false")
+        .question("mcp.input.SERVER.NAME", "What the server asks for before it starts")
     }
 }
 
@@ -250,6 +256,7 @@ extension MCPServices {
             try context.caller.grant.check(.program(command))
         }
         try await provide(server, asking: context.interaction, isSetUp: isSetUp, telling: context.notice)
+        try await fill(server, asking: context.interaction, telling: context.notice)
         let stopwatch = Stopwatch(context.host.clock)
         context.progress("connecting to \(server.name)")
         let offer = try await connected(to: server, context, watching: watch) { [self] client in

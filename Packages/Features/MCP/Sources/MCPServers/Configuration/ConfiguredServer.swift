@@ -105,7 +105,14 @@ extension ServerEntry {
         return found
     }
 
-    /// The variables of the environment and the secrets that it wants, with the fields that they go into.
+    /// The inputs that its texts refer to, with the fields that they go into.
+    var wantedInputs: [(field: String, name: String)] {
+        templates.flatMap { field, text in
+            text.variables.compactMap { $0.source == .input ? (field, $0.name) : nil }
+        }
+    }
+
+    /// The variables of the environment, the inputs and the secrets that it wants, with the fields that they go into.
     public var variables: [VariableUse] {
         templates.flatMap { field, text in
             text.variables.compactMap { variable in
@@ -113,7 +120,11 @@ extension ServerEntry {
                 case .environment:
                     VariableUse(name: variable.name, field: field, isSecret: SecretNames.isSecret(variable.name))
                 case .secret: VariableUse(name: "secret:\(variable.name)", field: field, isSecret: true)
-                case .workspace, .home, .foreign: nil
+                case .input:
+                    VariableUse(
+                        name: "input:\(variable.name)", field: field,
+                        isSecret: inputs[variable.name]?.isPassword == true)
+                case .workspace, .workspaceName, .separator, .home, .foreign: nil
                 }
             }
         }

@@ -107,13 +107,15 @@ public struct ForeignFile: Sendable, Hashable {
             }
             return content
         }
+        let inputs = ForeignInputs(document["inputs"])
         for (name, json) in members {
             let (plain, shown) = (ServerName.plain(name), PlainText.escape(name).quotedForMessage)
             var leftOut: [String] = []
             do throws(ValueError) {
-                let entry =
+                var entry =
                     try isTOML
                     ? ServerEntry(codex: json, leavingOut: &leftOut) : ServerEntry(foreign: json, leavingOut: &leftOut)
+                for (field, name) in entry.wantedInputs { entry.inputs[name] = try inputs.input(name, in: field) }
                 if content.servers.updateValue(entry, forKey: plain) != nil {
                     content.problems.append("two servers in \(place) are called \(plain); the last counts")
                 }

@@ -32,6 +32,9 @@ public struct ServerEntry: InputValue, OutputValue, Hashable {
     /// The command that installs it; nil if nobody says.
     public var install: [String]?
 
+    /// What the person is asked for before it starts, by the names that texts refer to.
+    public var inputs: [String: ServerInput] = [:]
+
     /// A server with the usual limits.
     public init(_ way: Way) {
         self.way = way
@@ -51,6 +54,9 @@ public struct ServerEntry: InputValue, OutputValue, Hashable {
         .init("tools", "The only tools that are offered; all by default", .optional(.array(.string))),
         .init("start-limit", "How long it may take to start", .optional(.duration)),
         .init("call-limit", "How long a call may take without progress", .optional(.duration)),
+        .init(
+            "inputs", "What you are asked for before it starts, by name; ${input:NAME} is filled in",
+            .optional(.map(ServerInput.schema))),
         .init("install", "Command that installs the program, as a list of words", .optional(.array(.string))),
     ])
 
@@ -77,6 +83,11 @@ public struct ServerEntry: InputValue, OutputValue, Hashable {
         startLimit = try member("start-limit", Duration.self)
         callLimit = try member("call-limit", Duration.self)
         install = try member("install", [String].self)
+        inputs = try member("inputs", [String: ServerInput].self) ?? [:]
+        for (field, name) in wantedInputs where inputs[name] == nil {
+            throw ValueError(
+                "wants ${input:\(PlainText.escape(name))} in \(PlainText.escape(field)), which its inputs do not have")
+        }
         if let install {
             guard isProgram else { throw ValueError("is for a server that is a program", at: ["install"]) }
             guard install.first?.isEmpty == false else {
@@ -105,6 +116,7 @@ public struct ServerEntry: InputValue, OutputValue, Hashable {
         object["start-limit"] = startLimit?.json
         object["call-limit"] = callLimit?.json
         object["install"] = install?.json
+        if !inputs.isEmpty { object["inputs"] = inputs.json }
         return .object(object)
     }
 

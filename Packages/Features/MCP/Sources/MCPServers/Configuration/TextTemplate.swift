@@ -1,7 +1,7 @@
 import Capabilities
 
-/// A text of a settings file with variables: `${NAME}`, `${NAME:-default}`, `${env:NAME}`, `${secret:NAME}`, and the folders
-/// `${workspaceFolder}` and `${userHome}`.
+/// A text of a settings file with variables: `${NAME}`, `${NAME:-default}`, `${env:NAME}`, `${secret:NAME}`,
+/// `${input:NAME}`, the folders `${workspaceFolder}` and `${userHome}`, and what editors have besides.
 struct TextTemplate: Hashable {
     /// Something to be filled in.
     struct Variable: Hashable {
@@ -10,8 +10,14 @@ struct TextTemplate: Hashable {
             case environment
             /// A secret of the person.
             case secret
+            /// What the person is asked for.
+            case input
             /// The folder of the project.
             case workspace
+            /// The last part of its path.
+            case workspaceName
+            /// What separates the parts of a path.
+            case separator
             /// The home folder of the person.
             case home
             /// Something that only another program knows.
@@ -48,6 +54,9 @@ struct TextTemplate: Hashable {
         switch String(name) {
         case "workspaceFolder", "CLAUDE_PROJECT_DIR":
             return Variable(source: .workspace, name: String(name), defaultValue: nil)
+        case "workspaceFolderBasename":
+            return Variable(source: .workspaceName, name: String(name), defaultValue: nil)
+        case "pathSeparator", "/": return Variable(source: .separator, name: String(name), defaultValue: nil)
         case "userHome": return Variable(source: .home, name: String(name), defaultValue: nil)
         default: break
         }
@@ -57,6 +66,7 @@ struct TextTemplate: Hashable {
         let rest = String(name[name.index(after: colon)...])
         switch name[..<colon] {
         case "env": return Variable(source: .environment, name: rest, defaultValue: defaultValue)
+        case "input": return Variable(source: .input, name: rest, defaultValue: nil)
         case "secret": return Variable(source: .secret, name: rest, defaultValue: nil)
         default: return Variable(source: .foreign, name: String(name), defaultValue: nil)
         }

@@ -60,9 +60,11 @@ extension ServerSurroundings {
                 try await plain(server.entry.folder ?? ".", "cwd", of: server), in: server.folder))
     }
 
-    /// A text that is filled in without the vault, which might ask for its passphrase.
+    /// A text that is filled in without the vault, which might ask for its passphrase, and without asking for inputs.
     private func plain(_ text: String, _ field: String, of server: ConfiguredServer) async throws -> String {
-        if TextTemplate(text).variables.contains(where: { $0.source == .secret }) { throw Unfilled() }
+        if TextTemplate(text).variables.contains(where: { $0.source == .secret || $0.source == .input }) {
+            throw Unfilled()
+        }
         return try await filled(text, field, of: server)
     }
 

@@ -7,6 +7,8 @@ public final class ServerPool: Sendable {
     public let changes = Signal()
     /// Where the tools of platforms were found.
     public let places = ServerPlaces()
+    /// What the person has answered for servers.
+    public let inputs = InputAnswers()
     private let state = Mutex(State())
 
     private struct State {

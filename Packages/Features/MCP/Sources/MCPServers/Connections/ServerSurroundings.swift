@@ -25,12 +25,14 @@ public struct ServerSurroundings: Sendable {
     public var limits: ServerLimits
     /// Where the tools of platforms were found.
     public var places: ServerPlaces
+    /// What the person has answered for servers.
+    public var inputs: InputAnswers
 
     /// Everything that servers need.
     public init(
         environment: [String: String], launcher: Launcher, http: @escaping @Sendable () -> HTTPClient,
         secrets: (any SecretStore)?, redactor: Redactor, signIn: (any ResourceSignIn)?, identity: MCPIdentity,
-        limits: ServerLimits, places: ServerPlaces
+        limits: ServerLimits, places: ServerPlaces, inputs: InputAnswers
     ) {
         self.environment = environment
         self.launcher = launcher
@@ -41,6 +43,7 @@ public struct ServerSurroundings: Sendable {
         self.identity = identity
         self.limits = limits
         self.places = places
+        self.inputs = inputs
     }
 
     /// The variables that every program gets: what it needs to find itself and the person's language, and nothing that opens
@@ -61,6 +64,18 @@ public struct ServerSurroundings: Sendable {
         let name = PlainText.escape(server.name).quotedForMessage
         switch variable.source {
         case .workspace: return server.folder
+        case .workspaceName: return PathParts(server.folder).name
+        case .separator: return "/"
+        case .input:
+            let shown = PlainText.escape(variable.name)
+            guard let value = inputs[variable.name, server] else {
+                throw ServerError(
+                    .missingInput,
+                    "the MCP server \(name) needs '\(shown)' in \(PlainText.escape(field)), which you are asked for by 'martlet mcp test \(server.name)'"
+                )
+            }
+            if server.entry.inputs[variable.name]?.isPassword == true { redactor.learn(Secret(value)) }
+            return value
         case .home: return environment["HOME"] ?? "/"
         case .environment:
             if let value = environment[variable.name], !value.isEmpty || variable.defaultValue == nil {

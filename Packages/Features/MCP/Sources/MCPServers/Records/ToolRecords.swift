@@ -37,6 +37,13 @@ public final class ToolRecords: Sendable {
                 profile TEXT PRIMARY KEY, address TEXT NOT NULL, tools TEXT NOT NULL, time INTEGER NOT NULL)
                 STRICT, WITHOUT ROWID;
             """),
+        Migration(
+            "inputs",
+            """
+            CREATE TABLE inputs (
+                server TEXT NOT NULL, name TEXT NOT NULL, answer TEXT NOT NULL, time INTEGER NOT NULL,
+                PRIMARY KEY (server, name)) STRICT, WITHOUT ROWID;
+            """),
     ]
 
     /// Waits for what is being written and closes the file.
@@ -106,9 +113,30 @@ public final class ToolRecords: Sendable {
     public func forget(_ server: String) async throws {
         guard isThere else { return }
         try await database.write { connection in
-            for table: SQL in ["tools", "approved", "listings"] {
+            for table: SQL in ["tools", "approved", "listings", "inputs"] {
                 try connection.run("DELETE FROM " + table + " WHERE server = ?", server)
             }
+        }
+    }
+
+    // MARK: Inputs
+
+    /// What the person answered for a server; nil if that never was. Secrets are in the vault, not here.
+    public func answer(_ name: String, of server: String) async throws -> String? {
+        guard isThere else { return nil }
+        return try await database.read { connection in
+            try connection.first("SELECT answer FROM inputs WHERE server = ? AND name = ?", server, name) { row in
+                try row[0] as String
+            }
+        }
+    }
+
+    /// Remembers what the person answered.
+    public func keep(_ answer: String, for name: String, of server: String, at time: Timestamp) async throws {
+        try await database.write { connection in
+            try connection.run(
+                "INSERT OR REPLACE INTO inputs (server, name, answer, time) VALUES (?, ?, ?, ?)", server, name, answer,
+                time)
         }
     }
 

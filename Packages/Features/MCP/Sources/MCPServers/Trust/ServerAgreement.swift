@@ -92,6 +92,9 @@ extension ServerAgreement {
             }
         }
         for (path, digest) in files { lines.append("  file        \(shown(path)) (\(digest.prefix(12)))") }
+        for (name, input) in server.entry.inputs.sorted(by: { $0.key < $1.key }) {
+            lines.append("  it asks for \(shown(name)): \(shown(input.prompt))")
+        }
         for use in server.entry.variables where !use.isSecret {
             lines.append("  it gets     ${\(shown(use.name))} in \(shown(use.field))")
         }
