@@ -181,7 +181,9 @@ final class RawHTTP: Sendable {
         _ port: Int, _ method: String, _ params: JSON, id: JSON = 1, _ more: KeyValuePairs<String, String> = [:]
     ) -> String {
         var headers: [(String, String)] = [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", method)]
-        if let name = params["name"]?.string ?? params["uri"]?.string { headers.append(("Mcp-Name", name)) }
+        if let name = (params["name"] ?? params["uri"] ?? params["taskId"])?.string {
+            headers.append(("Mcp-Name", name))
+        }
         for (name, value) in more {
             headers.removeAll { $0.0 == name }
             headers.append((name, value))

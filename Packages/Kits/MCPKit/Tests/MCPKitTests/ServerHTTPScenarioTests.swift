@@ -187,7 +187,7 @@ struct ServerHTTPScenarioTests {
         }
     }
 
-    @Test("tasks-capability-negotiation")
+    @Test("A server that runs no tasks knows none of their methods")
     func tasks() async throws {
         try await ScenarioHost.with { host in
             let offered = try await host.result("server/discover", .july2026)["capabilities"]

@@ -85,9 +85,15 @@ enum TestServers {
 
     /// What a Python client saw of a server.
     static func seen(_ sdk: Peers.SDK, _ kind: String, _ mode: String, _ target: String) async throws -> JSON {
-        let script = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Peers/client.py"
+        try await seen(sdk, [kind, mode, target], script: "client.py")
+    }
+
+    /// What a Python program saw of a server.
+    static func seen(_ sdk: Peers.SDK, _ arguments: [String], script: String) async throws -> JSON {
+        let folder = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Peers"
         let result = try await Peers.launcher.run(
-            Command(sdk.python, [script, kind, mode, target], environment: Peers.environment), timeout: .seconds(100))
+            Command(sdk.python, ["\(folder)/\(script)"] + arguments, environment: Peers.environment),
+            timeout: .seconds(100))
         let text = String(decoding: result.output, as: UTF8.self)
         guard let line = text.split(separator: "\n").last(where: { $0.hasPrefix("SEEN ") }) else {
             throw RPCFailure(.closed, "\(text)\n\(String(decoding: result.errors, as: UTF8.self))")

@@ -24,15 +24,17 @@ extension MCPClient {
     ///
     /// - Parameters:
     ///   - limit: nil for that of the limits of the client.
+    ///   - asTask: whether the server runs it as a task, whose result is waited for, where its revision lets clients choose.
+    ///     Otherwise it does so only where the tool requires it, or by its own choice.
     ///   - progress: must not wait.
     public func call(
         _ tool: String, _ arguments: JSONObject = [:], within limit: RPCTimeLimit? = nil, meta: JSONObject = [:],
-        progress: (@Sendable (MCPProgress) -> Void)? = nil
+        asTask: Bool = false, progress: (@Sendable (MCPProgress) -> Void)? = nil
     ) async throws -> MCPResult {
         let limit = limit ?? limits.call
         var params: JSONObject = ["name": .string(tool), "arguments": .object(arguments)]
         if !meta.isEmpty { params["_meta"] = .object(meta) }
-        if knownTools.mustBeTask(tool) { params["task"] = ["ttl": .int(Int(limit.total / .milliseconds(1)))] }
+        if asTask || knownTools.mustBeTask(tool) { params["task"] = ["ttl": .int(Int(limit.total / .milliseconds(1)))] }
         var result: JSON
         do {
             result = try await ask("tools/call", params, within: limit, progress: progress)

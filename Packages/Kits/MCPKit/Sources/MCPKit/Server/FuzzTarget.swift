@@ -14,7 +14,7 @@ import Synchronization
         do { try await server.serve(over: transport) } catch {
             // Why it ended does not matter, as long as it does.
         }
-        precondition(server.suspended.count == 0, "a call is left over")
+        precondition(server.suspended.count == 0 && server.tasks.count == 0, "a call is left over")
         for line in bytes.split(separator: UInt8(ascii: "\n")) { await readBody(Array(line), server) }
     }
 
@@ -34,13 +34,14 @@ import Synchronization
                 }
                 try HTTPChecks.check(request, envelope, headers)
                 let peer = try envelope.peer(nil)
-                _ = try await server.subscription(request, peer)
+                _ = try await server.subscription(request, peer, owner)
                 _ = try await server.answer(request, peer, level: envelope.level, owner: owner) { _, _ in }
             } catch {
                 _ = MCPServer.error(error, .newest)
             }
         }
         server.suspended.drop(of: owner)
+        server.tasks.drop(of: owner)
         await owner.end()
     }
 
@@ -99,10 +100,11 @@ import Synchronization
             offered.tools = MCPServerCapabilities.Listing(tellsChanges: true)
             (offered.prompts, offered.resources) = (offered.tools, offered.tools)
             (offered.subscribesResources, offered.logging, offered.completions) = (true, true, true)
+            offered.tasks = true
             return offered
         }
 
-        func tools(for peer: MCPPeer) async throws -> [MCPTool] { [MCPTool(name: "echo")] }
+        func tools(for peer: MCPPeer) async throws -> [MCPTool] { [MCPTool(name: "echo", tasks: .optional)] }
 
         func call(_ tool: String, _ arguments: JSONObject, in context: MCPCallContext) async throws -> MCPResult {
             context.progress(arguments["progress"]?.double ?? 1)

@@ -31,15 +31,18 @@ final class MCPConversation: Sendable {
     private let principal: Principal?
     private let owner = TaskOwner()
     private let state = Mutex(State())
+    /// Whether the client can be asked at any time, and not only while it waits for an answer.
+    private let asksAtOnce: Bool
     /// Called with each request that is not answered because it was cancelled.
     private let unanswered: @Sendable (RPCID) -> Void
 
     init(
-        _ server: MCPServer, over transport: any RPCTransport, as principal: Principal?,
+        _ server: MCPServer, over transport: any RPCTransport, as principal: Principal?, asksAtOnce: Bool = true,
         unanswered: @escaping @Sendable (RPCID) -> Void = { _ in }
     ) {
         self.server = server
         self.principal = principal
+        self.asksAtOnce = asksAtOnce
         self.unanswered = unanswered
         let receiver = ConversationReceiver()
         let name = principal.map { "the MCP client '\(PlainText.escape($0.name))'" } ?? "the MCP client"
@@ -52,10 +55,13 @@ final class MCPConversation: Sendable {
     /// Runs until the client ends the connection, and then until nothing of it is left.
     func run() async throws {
         let listener = server.service.changes.add { [weak self] in self?.tell($0) }
+        let watcher = server.tasks.add { [weak self] in self?.tell($0) }
         let result: Result<Void, any Error>
         do { result = .success(try await connection.run()) } catch { result = .failure(error) }
         server.service.changes.remove(listener)
+        server.tasks.removeListener(watcher)
         server.suspended.drop(of: owner)
+        server.tasks.drop(of: owner)
         await owner.end()
         let (peer, watched) = state.withLock { state in
             defer { state.watched = [:] }
@@ -142,16 +148,9 @@ final class MCPConversation: Sendable {
 
     /// Tells the changes until the client cancels the request.
     private func listen(_ request: RPCRequest, _ peer: MCPPeer) async throws -> JSON {
-        let subscription = try await server.subscription(request, peer)
-        let first = subscription.acknowledgement
-        notify(first.method, first.params)
-        let listener = server.service.changes.add { [weak self] change in
-            if let notice = subscription.notice(of: change) { self?.notify(notice.method, notice.params) }
-        }
-        defer {
-            server.service.changes.remove(listener)
-            server.end(subscription, peer)
-        }
+        let subscription = try await server.subscription(request, peer, owner)
+        let end = server.begin(subscription, for: peer) { [weak self] in self?.notify($0, $1) }
+        defer { end() }
         try await Promise<Void>().value()
         return [:]
     }
@@ -169,12 +168,16 @@ final class MCPConversation: Sendable {
                 "begin with initialize, or name the revision in params._meta as the modern era does")
         }
         if MCPServer.isCall(request.method) {
+            if let begun = try await tasks(for: peer)?.begin(request, params, peer, line(of: nil, peer)) {
+                return begun
+            }
             let call = ServerCall(.directly { try await self.ask($0, $1, for: request.id) }, line(of: request, peer))
             defer { call.detach() }
             let context = MCPCallContext(peer: peer, meta: params["_meta"]?.object ?? [:], call: call)
             return try await server.perform(request.method, params, in: context)
         }
         if let result = try await server.lookUp(request.method, params, for: peer) { return result }
+        if let result = try await tasks(for: peer)?.answer(request, params, peer) { return result }
         let offered = server.service.capabilities(for: peer)
         switch request.method {
         case "logging/setLevel" where offered.logging:
@@ -220,17 +223,29 @@ final class MCPConversation: Sendable {
 
     // MARK: Sending
 
-    private func line(of request: RPCRequest, _ peer: MCPPeer) -> ServerCall.Line {
+    /// - Parameter request: nil for what belongs to no request.
+    private func line(of request: RPCRequest?, _ peer: MCPPeer) -> ServerCall.Line {
         let logs = server.service.capabilities(for: peer).logging
         return ServerCall.Line(
-            token: request.params?["_meta"]?["progressToken"]?.unlessNull,
+            token: request?.params?["_meta"]?["progressToken"]?.unlessNull,
             level: { [weak self] in logs ? self?.state.withLock { $0.level } : nil },
             notify: { [weak self] method, params in
-                RelatedRequest.$id.withValue(request.id) { self?.notify(method, params) }
+                RelatedRequest.$id.withValue(request?.id) { self?.notify(method, params) }
             })
     }
 
-    private func ask(_ method: String, _ params: JSONObject, for id: RPCID) async throws -> JSON {
+    /// The tasks of the client; nil in a revision that has none.
+    private func tasks(for peer: MCPPeer) -> LegacyTasks? {
+        guard peer.version == .november2025 else { return nil }
+        return LegacyTasks(
+            server: server, owner: owner, claim: ServerTask.Claim(owner, principal), asksAtOnce: asksAtOnce
+        ) { [weak self] method, params, request in
+            guard let self else { throw CancellationError() }
+            return try await ask(method, params, for: request)
+        }
+    }
+
+    private func ask(_ method: String, _ params: JSONObject, for id: RPCID?) async throws -> JSON {
         do {
             return try await RelatedRequest.$id.withValue(id) {
                 try await connection.call(method, params, within: RPCTimeLimit(server.limits.patience))
@@ -238,6 +253,12 @@ final class MCPConversation: Sendable {
         } catch let failure as RPCFailure {
             throw MCPError(failure)
         }
+    }
+
+    private func tell(_ task: ServerTask) {
+        guard task.version == .november2025, task.claim == ServerTask.Claim(owner, principal) else { return }
+        let notice = LegacyTasks.notice(of: task)
+        notify(notice.method, notice.params)
     }
 
     private func tell(_ change: MCPChange) {

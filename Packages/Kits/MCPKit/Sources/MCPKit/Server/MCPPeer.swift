@@ -39,6 +39,7 @@ extension MCPClientCapabilities {
             // Without a mode it means forms, as it did before there were modes.
             forms = elicitation["form"]?.unlessNull != nil || !addresses
         }
+        tasks = version.isModern && json?["extensions"]?[MCPServerCapabilities.tasksExtension]?.unlessNull != nil
     }
 }
 

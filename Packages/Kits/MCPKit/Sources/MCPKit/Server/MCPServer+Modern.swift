@@ -22,6 +22,7 @@ extension MCPServer {
             return try await call(request.method, params, peer, line, owner)
         }
         if request.method == "server/discover" { return discovery(for: peer) }
+        if let result = try answerTask(request.method, params, peer, owner) { return complete(result) }
         guard let result = try await lookUp(request.method, params, for: peer) else {
             throw RPCError.noMethod(request.method)
         }
@@ -34,6 +35,8 @@ extension MCPServer {
         _ method: String, _ params: JSONObject, _ peer: MCPPeer, _ line: ServerCall.Line, _ owner: TaskOwner
     ) async throws -> JSON {
         let claim = SuspendedCalls.Claim(owner, peer.principal, method, params)
+        let support = try await taskSupport(method, params, for: peer)
+        if support == .required, !peer.capabilities.tasks { throw Self.missingTasks() }
         let call: ServerCall
         if let state = params["requestState"]?.unlessNull {
             guard let kept = state.string.flatMap({ suspended.take($0, claim) }) else {
@@ -51,7 +54,7 @@ extension MCPServer {
             }
         }
         do {
-            return try await attend(call, line, claim)
+            return try await attend(call, line, claim, peer.capabilities.tasks ? support : .forbidden, peer, owner)
         } catch {
             // Of one that is over already, nothing is cancelled.
             call.cancel()
@@ -60,10 +63,22 @@ extension MCPServer {
         }
     }
 
-    private func attend(_ call: ServerCall, _ line: ServerCall.Line, _ claim: SuspendedCalls.Claim) async throws -> JSON
-    {
+    /// Waits for the result of a call, or what its client must do first.
+    private func attend(
+        _ call: ServerCall, _ line: ServerCall.Line, _ claim: SuspendedCalls.Claim, _ support: MCPTool.TaskSupport,
+        _ peer: MCPPeer, _ owner: TaskOwner
+    ) async throws -> JSON {
+        var patience = support == .forbidden ? nil : limits.tasks.patience
         while true {
-            switch try await call.attend(line) {
+            guard let outcome = try await Self.outcome(of: call, line, within: patience) else {
+                do { return try becomeTask(call, peer, owner) } catch let error as RPCError {
+                    if support == .required { throw error }
+                    // It is answered when it is over, as calls are that become no tasks.
+                    patience = nil
+                    continue
+                }
+            }
+            switch outcome {
             case .finished(let result): return complete(try result.get(), isCacheable: claim.method == "resources/read")
             case .questions(let questions):
                 if let state = suspended.keep(call, claim) {
@@ -78,6 +93,15 @@ extension MCPServer {
                         "\(limits.suspended) calls wait for answers of their clients already, which is the limit"))
             }
         }
+    }
+
+    /// What a call has come to; nil if that takes too long.
+    private static func outcome(
+        of call: ServerCall, _ line: ServerCall.Line, within patience: Duration?
+    ) async throws -> ServerCall.Outcome? {
+        guard let patience else { return try await call.attend(line) }
+        if patience == .zero { return call.outcome }
+        return try await withTimeLimit(patience, on: ContinuousClock()) { try await call.attend(line) }
     }
 
     // MARK: Results
@@ -109,7 +133,7 @@ extension MCPServer {
     // MARK: Changes
 
     /// What a client wants to be told by one `subscriptions/listen`, as far as it is offered.
-    func subscription(_ request: RPCRequest, _ peer: MCPPeer) async throws -> Subscription {
+    func subscription(_ request: RPCRequest, _ peer: MCPPeer, _ owner: TaskOwner) async throws -> Subscription {
         let wanted = request.params?["notifications"] ?? [:]
         let offered = service.capabilities(for: peer)
         var changes: Set<MCPChange> = []
@@ -117,6 +141,12 @@ extension MCPServer {
         if wanted["promptsListChanged"] == true, offered.prompts?.tellsChanges == true { changes.insert(.prompts) }
         if wanted["resourcesListChanged"] == true, offered.resources?.tellsChanges == true {
             changes.insert(.resources)
+        }
+        var told: [ServerTask] = []
+        if offered.tasks, let ids = wanted["taskIds"]?.array {
+            guard peer.capabilities.tasks else { throw Self.missingTasks() }
+            let claim = ServerTask.Claim(owner, peer.principal)
+            told = tasks.all(of: claim).filter { ids.contains(.string($0.id)) }
         }
         let addresses = (wanted["resourceSubscriptions"]?.array ?? []).compactMap(\.string)
         guard addresses.count <= limits.watched else {
@@ -130,15 +160,38 @@ extension MCPServer {
             } catch {
                 // The acknowledgement tells which are watched.
                 guard Task.isCancelled else { continue }
-                end(Subscription(id: request.id, changes: changes), peer)
+                end(Subscription(id: request.id, changes: changes, tasks: told), peer)
                 throw CancellationError()
             }
         }
-        return Subscription(id: request.id, changes: changes)
+        return Subscription(id: request.id, changes: changes, tasks: told)
+    }
+
+    /// Tells what a subscription is for until the returned function is called, which must happen once.
+    func begin(
+        _ subscription: Subscription, for peer: MCPPeer,
+        _ notify: @escaping @Sendable (_ method: String, _ params: JSONObject) -> Void
+    ) -> @Sendable () -> Void {
+        let first = subscription.acknowledgement
+        notify(first.method, first.params)
+        let listener = service.changes.add { change in
+            if let notice = subscription.notice(of: change) { notify(notice.method, notice.params) }
+        }
+        let tell: @Sendable (ServerTask) -> Void = { task in
+            if let notice = subscription.notice(of: task) { notify(notice.method, notice.params) }
+        }
+        let watcher = subscription.tasks.isEmpty ? nil : tasks.add(tell)
+        // What happened before must not be missed.
+        for task in subscription.tasks { tell(task) }
+        return { [self] in
+            service.changes.remove(listener)
+            if let watcher { tasks.removeListener(watcher) }
+            end(subscription, peer)
+        }
     }
 
     /// Nothing is told by it any more.
-    func end(_ subscription: Subscription, _ peer: MCPPeer) {
+    private func end(_ subscription: Subscription, _ peer: MCPPeer) {
         for case .resource(let address) in subscription.changes { service.unwatch(address, for: peer) }
     }
 
@@ -146,6 +199,7 @@ extension MCPServer {
     struct Subscription: Sendable {
         let id: RPCID
         let changes: Set<MCPChange>
+        let tasks: [ServerTask]
 
         /// The first notice, which tells what is told.
         var acknowledgement: (method: String, params: JSONObject) {
@@ -158,6 +212,7 @@ extension MCPServer {
             if !addresses.isEmpty {
                 notifications["resourceSubscriptions"] = .array(addresses.sorted().map { .string($0) })
             }
+            if !tasks.isEmpty { notifications["taskIds"] = .array(tasks.map { .string($0.id) }) }
             return (
                 "notifications/subscriptions/acknowledged", ["notifications": .object(notifications), "_meta": meta]
             )
@@ -170,6 +225,14 @@ extension MCPServer {
             var params = notice.params ?? [:]
             params["_meta"] = meta
             return (notice.method, params)
+        }
+
+        /// The notice of what a task has come to, if it is told.
+        func notice(of task: ServerTask) -> (method: String, params: JSONObject)? {
+            guard tasks.contains(where: { $0 === task }) else { return nil }
+            var params = task.details
+            params["_meta"] = meta
+            return ("notifications/tasks", params)
         }
 
         private var meta: JSON { [ModernEnvelope.Key.subscription: id.json] }

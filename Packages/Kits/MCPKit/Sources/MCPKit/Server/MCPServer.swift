@@ -27,6 +27,8 @@ public final class MCPServer: Sendable {
         public var watched = 1_000
         /// The largest message, and how much may wait for a client that does not read.
         public var stream = StreamTransport.Limits()
+        /// The calls that run as tasks, and their results.
+        public var tasks = MCPTaskLimits()
 
         /// The program uses the defaults.
         public init() {}
@@ -36,12 +38,14 @@ public final class MCPServer: Sendable {
     public let service: any MCPService
     let limits: Limits
     let suspended: SuspendedCalls
+    let tasks: ServerTasks
 
     /// A server that serves nobody yet.
     public init(_ service: any MCPService, limits: Limits = Limits()) {
         self.service = service
         self.limits = limits
         suspended = SuspendedCalls(limit: limits.suspended, patience: limits.patience)
+        tasks = ServerTasks(limits.tasks)
     }
 
     /// Serves one client, of both eras, until it ends the connection or the task is cancelled. Calls that run then are
@@ -70,6 +74,9 @@ extension MCPServer {
     static func isCall(_ method: String) -> Bool {
         ["tools/call", "prompts/get", "resources/read"].contains(method)
     }
+
+    /// The requests that may take long, and ask meanwhile.
+    static func isLasting(_ method: String) -> Bool { isCall(method) || method == "tasks/result" }
 
     /// Runs a call.
     func perform(_ method: String, _ params: JSONObject, in context: MCPCallContext) async throws -> JSON {
@@ -150,12 +157,14 @@ extension MCPServer {
         var tool = tool
         // Structured results came late, and were only objects at first.
         if version < .june2025 || !version.isModern && tool.output?["type"] != "object" { tool.output = nil }
+        // Only one revision lets clients choose.
+        if version != .november2025 { tool.tasks = .forbidden }
         return tool.json
     }
 
     // MARK: Pages
 
-    private func page<Entry>(
+    func page<Entry>(
         of member: String, _ params: JSONObject, _ entries: [Entry], _ json: (Entry) -> JSON
     ) throws(RPCError) -> JSON {
         var start = 0
@@ -197,7 +206,7 @@ extension MCPServer {
         return text
     }
 
-    private static func members(_ name: String, in params: JSONObject) throws(RPCError) -> JSONObject {
+    static func members(_ name: String, in params: JSONObject) throws(RPCError) -> JSONObject {
         guard let value = params[name]?.unlessNull else { return [:] }
         guard let members = value.object else {
             throw RPCError(RPCError.invalidParams, "\(name) is \(value.kindName), not an object")

@@ -16,6 +16,8 @@ final class ServerCall: Sendable {
         var level: @Sendable () -> MCPLogEntry.Level?
         /// Sends a notification that belongs to the request.
         var notify: @Sendable (_ method: String, _ params: JSONObject) -> Void
+        /// Is told each step of the progress, whether the client wants to know it or not.
+        var step: (@Sendable (MCPProgress) -> Void)?
     }
 
     /// How questions reach the client.
@@ -33,8 +35,13 @@ final class ServerCall: Sendable {
     }
 
     private struct Question {
-        let json: JSON
+        let method: String
+        let params: JSONObject
         let promise: Promise<JSON>
+        /// Whether it is being asked by a request.
+        var isTaken = false
+
+        var json: JSON { ["method": .string(method), "params": .object(params)] }
     }
 
     private struct State {
@@ -44,12 +51,15 @@ final class ServerCall: Sendable {
         var questions: [String: Question] = [:]
         var nextQuestion = 1
         var result: Result<JSON, any Error>?
+        /// Tells why its result cannot be taken; nil if it can.
+        var check: (@Sendable (JSON) -> (any Error)?)?
         var task: TaskOwner.Handle?
     }
 
     private let asking: Asking
     private let state: Mutex<State>
-    private let news = Signal()
+    /// Raised when it is over, and when it has other questions than before.
+    let news = Signal()
 
     init(_ asking: Asking, _ line: Line? = nil) {
         self.asking = asking
@@ -62,9 +72,10 @@ final class ServerCall: Sendable {
         guard step.value.isFinite else { return }
         // Sent under the lock, so that the values rise for the client too.
         state.withLock { state in
-            guard let line = state.line, let token = line.token, step.value > state.progress else { return }
+            guard let line = state.line, step.value > state.progress else { return }
             state.progress = step.value
-            line.notify("notifications/progress", step.json(token))
+            line.step?(step)
+            if let token = line.token { line.notify("notifications/progress", step.json(token)) }
         }
     }
 
@@ -79,13 +90,16 @@ final class ServerCall: Sendable {
         switch asking {
         case .directly(let ask): return try await ask(method, params)
         case .byResults(let limit):
-            let question = Question(json: ["method": .string(method), "params": .object(params)], promise: Promise())
+            let question = Question(method: method, params: params, promise: Promise())
             let key = state.withLock { state in
                 defer { state.nextQuestion += 1 }
                 state.questions["q\(state.nextQuestion)"] = question
                 return "q\(state.nextQuestion)"
             }
-            defer { state.withLock { _ = $0.questions.removeValue(forKey: key) } }
+            defer {
+                state.withLock { _ = $0.questions.removeValue(forKey: key) }
+                news.raise()
+            }
             news.raise()
             let answer = try await withTimeLimit(limit, on: ContinuousClock()) { try await question.promise.value() }
             guard let answer else {
@@ -97,15 +111,47 @@ final class ServerCall: Sendable {
 
     // MARK: For the server
 
+    /// What it has come to; nil while it runs and asks nothing.
+    var outcome: Outcome? {
+        state.withLock { state in
+            if let result = state.result { return .finished(result) }
+            guard !state.questions.isEmpty else { return nil }
+            let questions = state.questions.sorted { $0.key < $1.key }
+            return .questions(JSONObject(questions.map { ($0.key, $0.value.json) }))
+        }
+    }
+
+    /// Its result, once it is over.
+    var result: Result<JSON, any Error>? { state.withLock { $0.result } }
+
+    /// What it tells goes this way until it is over, and not to a request. A result is only taken if the check finds no
+    /// error in it.
+    func lead(to line: Line, checking check: @escaping @Sendable (JSON) -> (any Error)?) {
+        let early = state.withLock { state -> JSON? in
+            if case .success(let result)? = state.result { return result }
+            // What it leads to has the call itself, so that nothing of it may stay after the end.
+            if state.result == nil { (state.line, state.check) = (line, check) }
+            return nil
+        }
+        guard let early, let error = check(early) else { return }
+        state.withLock { $0.result = .failure(error) }
+    }
+
     /// Nothing is sent any more.
     func detach() { state.withLock { $0.line = nil } }
 
     /// Starts the call in its own task; false if its owner is over.
     func start(in owner: TaskOwner, _ body: @escaping @Sendable () async throws -> JSON) -> Bool {
         let handle = owner.start { [self] in
-            let result: Result<JSON, any Error>
+            var result: Result<JSON, any Error>
             do { result = .success(try await body()) } catch { result = .failure(error) }
-            state.withLock { $0.result = result }
+            if case .success(let json) = result, let error = state.withLock({ $0.check })?(json) {
+                result = .failure(error)
+            }
+            state.withLock { state in
+                (state.result, state.check) = (result, nil)
+                state.line = nil
+            }
             news.raise()
         }
         state.withLock { $0.task = handle }
@@ -118,12 +164,6 @@ final class ServerCall: Sendable {
         defer { detach() }
         while true {
             let seen = news.count
-            let outcome = state.withLock { state -> Outcome? in
-                if let result = state.result { return .finished(result) }
-                guard !state.questions.isEmpty else { return nil }
-                let questions = state.questions.sorted { $0.key < $1.key }
-                return .questions(JSONObject(questions.map { ($0.key, $0.value.json) }))
-            }
             if let outcome { return outcome }
             try await news.wait(beyond: seen)
         }
@@ -137,6 +177,33 @@ final class ServerCall: Sendable {
             return answered
         }
         for (key, question) in questions { question.promise.settle(answers[key] ?? nil) }
+        if !questions.isEmpty { news.raise() }
+    }
+
+    /// Asks by requests what nobody asks yet. Each question is asked once, unless the one who asks is cancelled.
+    func askQuestions(
+        in group: inout ThrowingTaskGroup<Void, any Error>,
+        _ ask: @escaping @Sendable (_ method: String, _ params: JSONObject) async throws -> JSON
+    ) {
+        let taken = state.withLock { state in
+            let free = state.questions.filter { !$0.value.isTaken }
+            for key in free.keys { state.questions[key]?.isTaken = true }
+            return free
+        }
+        for (key, question) in taken {
+            group.addTask {
+                do {
+                    self.answer([key: try await ask(question.method, question.params)])
+                } catch {
+                    if Task.isCancelled {
+                        // Another request may ask it.
+                        self.state.withLock { $0.questions[key]?.isTaken = false }
+                        return self.news.raise()
+                    }
+                    question.promise.settle(with: .failure(error))
+                }
+            }
+        }
     }
 
     /// Lets all questions fail.

@@ -43,7 +43,7 @@ public struct MCPServerCapabilities: Sendable, Hashable {
     public var logging = false
     /// Whether it completes arguments.
     public var completions = false
-    /// Whether it runs calls as tasks.
+    /// Whether it runs calls as tasks, of the tools that allow it.
     public var tasks = false
 
     /// A list that a server offers.
@@ -89,6 +89,13 @@ public struct MCPServerCapabilities: Sendable, Hashable {
         }
         if logging { members["logging"] = [:] }
         if completions { members["completions"] = [:] }
+        if tasks, tools != nil {
+            if version == .november2025 {
+                members["tasks"] = ["list": [:], "cancel": [:], "requests": ["tools": ["call": [:]]]]
+            } else if version.isModern {
+                members["extensions"] = .object([Self.tasksExtension: [:]])
+            }
+        }
         return .object(members)
     }
 }
@@ -124,6 +131,8 @@ public struct MCPClientCapabilities: Sendable, Hashable {
     public var forms = false
     /// A visit of the person to an address.
     public var addresses = false
+    /// Whether it takes a task for the result of a call in the modern era. Our clients always do, and say so by themselves.
+    public internal(set) var tasks = false
 
     /// Nothing.
     public init() {}

@@ -52,6 +52,7 @@ enum HTTPChecks {
         switch request.method {
         case "tools/call", "prompts/get": member = "name"
         case "resources/read": member = "uri"
+        case "tasks/get", "tasks/update", "tasks/cancel": member = "taskId"
         default: return
         }
         if let subject = request.params?[member]?.string { try require(Name.subject, to: subject, headers) }

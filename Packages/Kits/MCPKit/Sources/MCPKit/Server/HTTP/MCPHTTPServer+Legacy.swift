@@ -39,7 +39,7 @@ extension MCPHTTPServer {
         try await session.streams.deliver(messages)
         if isNew { return try await opened(session, stream) }
         let isLasting = messages.contains { message in
-            if case .request(let request) = message { MCPServer.isCall(request.method) } else { false }
+            if case .request(let request) = message { MCPServer.isLasting(request.method) } else { false }
         }
         if isBatch || isLasting {
             return events(of: stream, after: 0, session, visit, isPrimed: true)

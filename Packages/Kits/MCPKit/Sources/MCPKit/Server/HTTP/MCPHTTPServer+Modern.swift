@@ -76,18 +76,13 @@ extension MCPHTTPServer {
                 RPCError.internalError, "\(limits.listeners) clients are told changes already, which is the limit")
         }
         let place = Lease { self.removeListener() }
-        let subscription = try await server.subscription(request, peer)
+        let subscription = try await server.subscription(request, peer, owner)
         let stream = ServerStream(keeping: limits.replay)
-        let first = subscription.acknowledgement
-        stream.append(.notification(RPCNotification(first.method, .object(first.params))))
-        let changes = server.service.changes
-        let listener = changes.add { change in
-            guard let notice = subscription.notice(of: change) else { return }
-            stream.append(.notification(RPCNotification(notice.method, .object(notice.params))))
+        let end = server.begin(subscription, for: peer) { method, params in
+            stream.append(.notification(RPCNotification(method, .object(params))))
         }
-        let lease = Lease { [server] in
-            changes.remove(listener)
-            server.end(subscription, peer)
+        let lease = Lease {
+            end()
             place.end()
         }
         return Self.events(of: stream, lease, isEndless: true)

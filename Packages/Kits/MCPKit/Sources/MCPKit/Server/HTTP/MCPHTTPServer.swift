@@ -101,6 +101,7 @@ public final class MCPHTTPServer: Sendable {
             for session in sessions { session.end() }
             await owner.end()
             server.suspended.drop(of: owner)
+            server.tasks.drop(of: owner)
             return try result.get()
         }
     }

@@ -24,7 +24,8 @@ final class ServerSession: Sendable {
         self.principal = principal
         let streams = SessionStreams(keeping: bytes)
         self.streams = streams
-        conversation = MCPConversation(server, over: streams, as: principal, unanswered: { streams.drop($0) })
+        conversation = MCPConversation(
+            server, over: streams, as: principal, asksAtOnce: false, unanswered: { streams.drop($0) })
     }
 
     /// The revision that was agreed on; nil if none was.

@@ -285,6 +285,7 @@ public final class MCPHTTPTransport: MCPTransport {
             switch request.method {
             case "tools/call", "prompts/get": request.params?["name"]?.string
             case "resources/read": request.params?["uri"]?.string
+            case "tasks/get", "tasks/update", "tasks/cancel": request.params?["taskId"]?.string
             default: String?.none
             }
         headers["Mcp-Name"] = name.map { HeaderValue.encode($0) }
