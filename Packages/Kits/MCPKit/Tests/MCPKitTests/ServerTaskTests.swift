@@ -248,6 +248,49 @@ struct ServerTaskTests {
         }
     }
 
+    @Test("A result that nobody has asked for is not forgotten for others", arguments: [false, true])
+    func unasked(isModern: Bool) async throws {
+        try await with(TaskService(), .tasks { $0.each = 1 }) { client, _, server in
+            _ = try await client.line.open()
+            let call: JSON =
+                isModern
+                ? .modern(["name": "must"], capabilities: Self.extensions) : ["name": "must", "task": [:]]
+            func task(_ answer: JSON) -> JSON? { (isModern ? answer["result"] : answer["result"]?["task"])?["taskId"] }
+            let first = try #require(task(try await client.ask("tools/call", call)))
+            let about: JSON = isModern ? .modern(["taskId": first], capabilities: Self.extensions) : ["taskId": first]
+            while server.tasks.all.first?.isOver != true {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+            #expect(try await client.ask("tools/call", call)["error"] != nil)
+            let result = try await client.ask(isModern ? "tasks/get" : "tasks/result", about)["result"]
+            #expect((isModern ? result?["result"] : result)?["structuredContent"] == ["value": 1])
+            // Control: once it was asked for, it makes room.
+            #expect(task(try await client.ask("tools/call", call)) != nil)
+            #expect(try await client.ask("tasks/get", about)["error"]?["code"] == -32602)
+        }
+    }
+
+    @Test("A client that cancels the request of which it has not seen the answer cancels the task")
+    func crossing() async throws {
+        try await with { client, service, _ in
+            _ = try await client.line.open()
+            let params: [JSON] = [
+                ["name": "slow", "task": [:]], .modern(["name": "slow"], capabilities: Self.extensions),
+            ]
+            for (number, params) in params.enumerated() {
+                let id = try await client.send("tools/call", params)
+                try await service.wait { $0.begun == number + 1 }
+                // Another request is not meant.
+                try await client.line.send(nil, "notifications/cancelled", ["requestId": "other"])
+                _ = try await client.answer(id)
+                #expect(service.cancelled == number)
+                try await client.line.send(nil, "notifications/cancelled", ["requestId": .string(id)])
+                try await service.wait { $0.cancelled == number + 1 }
+            }
+        }
+    }
+
     @Test("A result that is too large fails the task, and old results make room for others")
     func large() async throws {
         let limits = MCPServer.Limits.tasks { ($0.result, $0.results) = (1_000, 1_500) }
@@ -259,13 +302,16 @@ struct ServerTaskTests {
             #expect(
                 error?["message"]?.string?.contains("the limit is 1000 B for one task") == true, "\(error ?? nil)")
             #expect(try await get(large)["result"]?["status"] == "failed")
+            func result(_ id: String) async throws -> JSON {
+                try await client.ask("tasks/result", ["taskId": .string(id)])
+            }
             let first = try await client.begin("large", ["bytes": 800])
             _ = try await client.notice { $0["params"]?["taskId"]?.string == first }
-            #expect(try await get(first)["result"]?["status"] == "completed")
-            let second = try await client.begin("large", ["bytes": 801])
-            _ = try await client.notice { $0["params"]?["taskId"]?.string == second }
+            // Nobody has asked for the first yet.
+            #expect(try await result(try await client.begin("large", ["bytes": 801]))["error"] != nil)
+            #expect(try await result(first)["result"] != nil)
+            #expect(try await result(try await client.begin("large", ["bytes": 802]))["result"] != nil)
             #expect(try await get(first)["error"]?["code"] == -32602)
-            #expect(try await get(second)["result"]?["status"] == "completed")
         }
     }
 

@@ -87,6 +87,14 @@ final class MCPConversation: Sendable {
         }
     }
 
+    /// Sees each message after it was passed on.
+    func observed(_ message: RPCMessage) {
+        guard case .notification(let notification) = message, notification.method == "notifications/cancelled",
+            let request = notification.params?["requestId"].flatMap(RPCID.init)
+        else { return }
+        server.tasks.cancel(begunBy: request, of: ServerTask.Claim(owner, principal))
+    }
+
     private func open(_ request: RPCRequest) {
         guard let wanted = request.params?["protocolVersion"]?.string else { return }
         let known = MCPVersion(rawValue: wanted)
@@ -312,6 +320,7 @@ private final class ConversationReceiver: RPCHandler {
     }
 
     func observe(_ message: RPCMessage) { conversation.withLock { $0.conversation }?.observe(message) }
+    func observed(_ message: RPCMessage) { conversation.withLock { $0.conversation }?.observed(message) }
 }
 
 /// Shows each message to the conversation before requests begin to be answered side by side, and answers what is too long.
@@ -330,6 +339,7 @@ private struct OrderedTransport: RPCTransport {
             case .message(let message):
                 receiver.observe(message)
                 receive(event)
+                receiver.observed(message)
             case .malformed, .waits: receive(event)
             case .failed(let id, let error):
                 // It was a request, or an answer to a question of ours: both are told.

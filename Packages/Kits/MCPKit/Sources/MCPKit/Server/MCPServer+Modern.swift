@@ -19,7 +19,7 @@ extension MCPServer {
             let logs = service.capabilities(for: peer).logging
             let line = ServerCall.Line(
                 token: params["_meta"]?["progressToken"]?.unlessNull, level: { logs ? level : nil }, notify: notify)
-            return try await call(request.method, params, peer, line, owner)
+            return try await call(request, params, peer, line, owner)
         }
         if request.method == "server/discover" { return discovery(for: peer) }
         if let result = try answerTask(request.method, params, peer, owner) { return complete(result) }
@@ -32,8 +32,9 @@ extension MCPServer {
     // MARK: Calls
 
     private func call(
-        _ method: String, _ params: JSONObject, _ peer: MCPPeer, _ line: ServerCall.Line, _ owner: TaskOwner
+        _ request: RPCRequest, _ params: JSONObject, _ peer: MCPPeer, _ line: ServerCall.Line, _ owner: TaskOwner
     ) async throws -> JSON {
+        let method = request.method
         let claim = SuspendedCalls.Claim(owner, peer.principal, method, params)
         let support = try await taskSupport(method, params, for: peer)
         if support == .required, !peer.capabilities.tasks { throw Self.missingTasks() }
@@ -54,7 +55,9 @@ extension MCPServer {
             }
         }
         do {
-            return try await attend(call, line, claim, peer.capabilities.tasks ? support : .forbidden, peer, owner)
+            return try await attend(call, line, claim, peer.capabilities.tasks ? support : .forbidden) {
+                try becomeTask(call, by: request.id, peer, owner)
+            }
         } catch {
             // Of one that is over already, nothing is cancelled.
             call.cancel()
@@ -66,12 +69,12 @@ extension MCPServer {
     /// Waits for the result of a call, or what its client must do first.
     private func attend(
         _ call: ServerCall, _ line: ServerCall.Line, _ claim: SuspendedCalls.Claim, _ support: MCPTool.TaskSupport,
-        _ peer: MCPPeer, _ owner: TaskOwner
+        _ becomeTask: () throws -> JSON
     ) async throws -> JSON {
         var patience = support == .forbidden ? nil : limits.tasks.patience
         while true {
             guard let outcome = try await Self.outcome(of: call, line, within: patience) else {
-                do { return try becomeTask(call, peer, owner) } catch let error as RPCError {
+                do { return try becomeTask() } catch let error as RPCError {
                     if support == .required { throw error }
                     // It is answered when it is over, as calls are that become no tasks.
                     patience = nil

@@ -37,7 +37,7 @@ struct LegacyTasks: Sendable {
             throw RPCError(RPCError.methodNotFound, "this tool does not run as a task; call it without 'task'")
         case (_, let wanted?):
             guard wanted.object != nil else { throw RPCError(RPCError.invalidParams, "task is not an object") }
-            return try begin(params, life: try Self.life(wanted["ttl"]), peer, line)
+            return try begin(request.id, params, life: try Self.life(wanted["ttl"]), peer, line)
         }
     }
 
@@ -51,10 +51,11 @@ struct LegacyTasks: Sendable {
     }
 
     private func begin(
-        _ params: JSONObject, life: Duration?, _ peer: MCPPeer, _ line: ServerCall.Line
+        _ request: RPCID, _ params: JSONObject, life: Duration?, _ peer: MCPPeer, _ line: ServerCall.Line
     ) throws -> JSON {
         let call = ServerCall(.byResults(within: server.limits.patience))
-        let task = try server.tasks.begin(call, of: claim, peer.version, wanted: life, in: owner)
+        let task = try server.tasks.begin(
+            call, by: request, of: claim, peer.version, wanted: life, in: owner)
         let own = ServerCall.Line(token: nil, level: line.level, notify: line.notify, step: { task.heed($0) })
         call.lead(to: own) { [tasks = server.tasks] in tasks.keep($0, of: task) }
         let context = MCPCallContext(peer: peer, meta: params["_meta"]?.object ?? [:], call: call)
@@ -118,6 +119,7 @@ struct LegacyTasks: Sendable {
         case "tasks/result":
             try await attend(task, by: request.id)
             guard task.status != .cancelled, let result = task.result else { throw ServerTask.cancellation }
+            task.tell()
             return .object(Self.relating(try result.get().object ?? [:], to: task))
         default: return .object(task.json)
         }

@@ -21,8 +21,9 @@ extension MCPServer {
     }
 
     /// Makes a call that takes long a task.
-    func becomeTask(_ call: ServerCall, _ peer: MCPPeer, _ owner: TaskOwner) throws -> JSON {
-        let task = try tasks.begin(call, of: ServerTask.Claim(owner, peer.principal), peer.version, in: owner)
+    func becomeTask(_ call: ServerCall, by request: RPCID, _ peer: MCPPeer, _ owner: TaskOwner) throws -> JSON {
+        let task = try tasks.begin(
+            call, by: request, of: ServerTask.Claim(owner, peer.principal), peer.version, in: owner)
         // Nothing is sent for a task but what it has come to.
         let line = ServerCall.Line(token: nil, level: { nil }, notify: { _, _ in }, step: { task.heed($0) })
         call.lead(to: line) { [tasks] in tasks.keep($0, of: task) }
@@ -38,7 +39,10 @@ extension MCPServer {
         guard peer.capabilities.tasks else { throw Self.missingTasks() }
         let task = try tasks.find(try Self.text("taskId", in: params), of: ServerTask.Claim(owner, peer.principal))
         switch method {
-        case "tasks/get": return .object(task.details)
+        case "tasks/get":
+            let isOver = task.isOver
+            defer { if isOver { task.tell() } }
+            return .object(task.details)
         case "tasks/update": task.call.answer(try Self.members("inputResponses", in: params))
         default: _ = task.cancel()
         }

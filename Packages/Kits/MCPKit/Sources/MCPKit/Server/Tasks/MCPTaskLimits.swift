@@ -1,6 +1,7 @@
 /// How much the calls of clients that run as tasks may use.
 public struct MCPTaskLimits: Sendable, Hashable {
-    /// The tasks that are kept for one client. Beyond that, the oldest that is over is forgotten.
+    /// The tasks that are kept for one client. Beyond that, the oldest whose result was asked for is forgotten; if there is
+    /// none, no other begins.
     public var each = 32
     /// The tasks that are kept for all clients.
     public var all = 256

@@ -22,10 +22,14 @@ final class ServerTask: Sendable {
         var updated: Timestamp
         var message: String?
         var isCancelled = false
+        /// Whether its client knows what became of it.
+        var isTold = false
         var keeper: TaskOwner.Handle?
     }
 
     let id = RandomToken.make()
+    /// The request that began it.
+    let request: RPCID
     let call: ServerCall
     let claim: Claim
     let version: MCPVersion
@@ -38,8 +42,10 @@ final class ServerTask: Sendable {
     private let state: Mutex<State>
 
     init(
-        _ call: ServerCall, _ claim: Claim, _ version: MCPVersion, number: Int, life: Duration, pause: Duration
+        _ call: ServerCall, by request: RPCID, _ claim: Claim, _ version: MCPVersion, number: Int, life: Duration,
+        pause: Duration
     ) {
+        self.request = request
         self.call = call
         self.claim = claim
         self.version = version
@@ -65,6 +71,12 @@ final class ServerTask: Sendable {
 
     /// Whether its work is over, also that of one that was cancelled.
     var isOver: Bool { call.result != nil }
+
+    /// Whether nobody misses anything if it is forgotten.
+    var isSpent: Bool { isOver && state.withLock { $0.isTold } }
+
+    /// Its client knows what became of it.
+    func tell() { state.withLock { $0.isTold = true } }
 
     /// The result of its call, or its error as clients are told it.
     var result: Result<JSON, RPCError>? {
@@ -105,7 +117,8 @@ final class ServerTask: Sendable {
         guard !isOver else { return false }
         let isFirst = state.withLock { state in
             guard !state.isCancelled else { return false }
-            (state.isCancelled, state.updated, state.message) = (true, .now(), "cancelled by the client")
+            (state.isCancelled, state.isTold) = (true, true)
+            (state.updated, state.message) = (.now(), "cancelled by the client")
             return true
         }
         if isFirst {

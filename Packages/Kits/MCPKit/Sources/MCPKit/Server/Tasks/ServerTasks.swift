@@ -24,10 +24,14 @@ final class ServerTasks: Sendable {
 
     /// Makes a call a task, which is cancelled when its time is over.
     ///
-    /// - Parameter wanted: how long its client wants it to be kept.
-    /// - Throws: `RPCError` if there are too many that run, `CancellationError` if the owner is over.
+    /// - Parameters:
+    ///   - request: the request that begins it, by the current task.
+    ///   - wanted: how long its client wants it to be kept.
+    /// - Throws: `RPCError` if there are too many that run or have results which nobody has asked for, `CancellationError` if
+    ///   the owner is over or the request is cancelled.
     func begin(
-        _ call: ServerCall, of claim: ServerTask.Claim, _ version: MCPVersion, wanted: Duration? = nil,
+        _ call: ServerCall, by request: RPCID, of claim: ServerTask.Claim, _ version: MCPVersion,
+        wanted: Duration? = nil,
         in owner: TaskOwner
     ) throws -> ServerTask {
         let life = min(max(wanted ?? limits.life.upperBound, limits.life.lowerBound), limits.life.upperBound)
@@ -38,11 +42,13 @@ final class ServerTasks: Sendable {
                 forgotten = Self.oldest(own)
                 guard let forgotten else {
                     let limit = own.count >= limits.each ? "\(limits.each) of one client" : "\(limits.all) in all"
-                    throw RPCError(RPCError.internalError, "as many tasks run as may run at once: \(limit)")
+                    throw RPCError(
+                        RPCError.internalError, "as many tasks run or wait to be asked for as may at once: \(limit)")
                 }
                 Self.remove(forgotten, from: &state)
             }
-            let task = ServerTask(call, claim, version, number: state.next, life: life, pause: limits.pause)
+            let task = ServerTask(
+                call, by: request, claim, version, number: state.next, life: life, pause: limits.pause)
             state.next += 1
             state.tasks[task.id] = task
             return (task, forgotten)
@@ -50,11 +56,18 @@ final class ServerTasks: Sendable {
         forgotten?.abandon()
         let keeper = owner.start { await self.keep(task) }
         task.adopt(keeper)
-        guard keeper != nil else {
+        // A client that has cancelled the request never learns of the task.
+        guard keeper != nil, !Task.isCancelled else {
             remove(task)
+            task.abandon()
             throw CancellationError()
         }
         return task
+    }
+
+    /// Cancels the task that a request has begun, when the client cancels the request: it has not seen the answer.
+    func cancel(begunBy request: RPCID, of claim: ServerTask.Claim) {
+        for task in all(of: claim) where task.request == request { _ = task.cancel() }
     }
 
     /// The task with this id, if it belongs to the client.
@@ -80,7 +93,8 @@ final class ServerTasks: Sendable {
         }
     }
 
-    /// The number of tasks that are kept.
+    /// The tasks that are kept.
+    var all: [ServerTask] { state.withLock { Array($0.tasks.values) } }
     var count: Int { state.withLock { $0.tasks.count } }
 
     // MARK: Life
@@ -140,9 +154,9 @@ final class ServerTasks: Sendable {
                 + "\(ByteCount(limits.results).words) for all")
     }
 
-    /// The oldest one that is over.
+    /// The oldest one that nobody misses.
     private static func oldest(_ tasks: [ServerTask]) -> ServerTask? {
-        tasks.filter(\.isOver).min { $0.number < $1.number }
+        tasks.filter(\.isSpent).min { $0.number < $1.number }
     }
 
     private func remove(_ task: ServerTask) { state.withLock { Self.remove(task, from: &$0) } }
