@@ -82,6 +82,7 @@ final class ServeService: MCPService {
         if rights.exposes.contains(.conversations) || rights.exposes.contains(.screens) {
             offered.resources = .init()
             offered.subscribesResources = true
+            offered.completions = true
         }
         offered.logging = true
         return offered
@@ -195,6 +196,29 @@ final class ServeService: MCPService {
         let newest = context.session.keepNewest(telling: context.notice)
         let grant = grant(peer.principal)
         return newest.generation.registry.screens.all.filter { rights.offers($0.declaration, to: grant) }
+    }
+
+    func complete(
+        _ reference: MCPReference, _ argument: String, _ value: String, given: [String: String], for peer: MCPPeer
+    ) async throws -> MCPCompletions {
+        guard case .resource(let template) = reference else { return MCPCompletions([]) }
+        let completer = ResourceCompleter(value: value, given: given, redactor: redactor)
+        if template == ResourceAddress.conversationTemplate {
+            guard rights.exposes.contains(.conversations), argument == ResourceAddress.conversationVariable else {
+                return MCPCompletions([])
+            }
+            return completer.complete(try await reader(peer.principal).conversations())
+        }
+        let screen = screens(for: peer).first { screen in
+            ResourceAddress.template(ofScreen: screen.id, screen.parameters.map(\.name)) == template
+        }
+        guard let parameter = screen?.parameters.first(where: { $0.name == argument }) else {
+            return MCPCompletions([])
+        }
+        let newest = context.session.keepNewest(telling: context.notice)
+        return completer.complete(
+            parameter, of: newest.generation.registry, newest.generation.host,
+            knowsHistory: rights.exposes.contains(.conversations))
     }
 
     func read(_ address: String, in context: MCPCallContext) async throws -> [ToolResource] {

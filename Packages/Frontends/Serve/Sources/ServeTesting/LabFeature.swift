@@ -217,6 +217,12 @@ private struct LabFailure: Failure {
 private struct LabScreens {
     let state: LabState
 
+    /// More books than are completed at once, and one that nobody may know.
+    private static let books = Completion.dynamic { _, _, given in
+        let color = given["color"]?.string ?? "no"
+        return (1...250).map { Completion.Candidate("\(color)-\($0)") } + [Completion.Candidate(LabSecret.text)]
+    }
+
     var all: [Screen] {
         [
             Screen("lab.board", "The board", .home) { [state] screen in
@@ -244,6 +250,15 @@ private struct LabScreens {
                                     id: ["row"]))),
                     ]))
                 try await screen.changed()
+            },
+            Screen(
+                "lab.shelf", "A shelf", .detail,
+                .argument("color", "Its color", as: String.self, completion: .words(["red", "rose", "green"])),
+                .argument(
+                    "book", "A book on it", as: String.self,
+                    completion: Self.books)
+            ) { screen, color, book in
+                try await screen.show(Block(.text("\(color): \(book)")))
             },
             Screen("lab.far", "What a server has", .home) { screen in
                 try await screen.show(Block(.text("far")))

@@ -16,7 +16,8 @@ enum ResourceAddress: Sendable, Hashable {
     private static let scheme = "martlet://"
     private static let conversations = scheme + "conversations/"
     private static let screens = scheme + "screens/"
-    static let conversationTemplate = conversations + "{conversation}"
+    static let conversationVariable = "conversation"
+    static let conversationTemplate = conversations + "{\(conversationVariable)}"
 
     /// Nil for an address that is none of ours.
     init?(_ text: String) {
