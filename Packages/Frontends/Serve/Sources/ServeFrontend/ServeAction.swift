@@ -80,12 +80,6 @@ struct ServeAction: Sendable {
             "Over HTTP, with a token that stays")
     }
 
-    private var serverLimits: MCPServer.Limits {
-        var limits = MCPServer.Limits()
-        limits.requests = settings.requests
-        return limits
-    }
-
     // MARK: The standard streams
 
     private func serveStreams(_ options: Options, _ context: ActionContext) async throws {
@@ -105,7 +99,7 @@ struct ServeAction: Sendable {
         defer { limits.withdraw() }
         let grant = rights.grant(of: Self.host, limits)
         let service = ServeService(context, rights, settings)
-        let server = MCPServer(service, limits: serverLimits)
+        let server = MCPServer(service, limits: settings.limits)
         // What the command prints as its result must not follow the last message.
         defer { DescriptorChannel.closeStandardOutput() }
         try await Self.run(beside: [{ await service.run() }]) {
@@ -145,7 +139,7 @@ struct ServeAction: Sendable {
     private func serve(_ token: TokenFile, _ rights: ServeRights, _ port: UInt16, _ context: ActionContext) async throws
     {
         let service = ServeService(context, rights, settings) { try await token.revoked($0) }
-        let http = MCPHTTPServer(MCPServer(service, limits: serverLimits), path: Self.path)
+        let http = MCPHTTPServer(MCPServer(service, limits: settings.limits), path: Self.path)
         var configuration = ServerConfiguration()
         configuration.addresses = [.loopback(port: port)]
         configuration.limits.drain = Self.drain

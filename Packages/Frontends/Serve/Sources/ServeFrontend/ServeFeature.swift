@@ -1,5 +1,6 @@
 import Capabilities
 import Cryptography
+import MCPKit
 public import Registry
 public import Settings
 
@@ -34,11 +35,15 @@ struct ServeSettings: Sendable {
     var callLimit = Self.defaultCallLimit
     var resultLimit = Self.defaultResultLimit
     var screens = Self.defaultScreens
+    var tasks = Self.defaultTasks
+    var taskAfter = Self.defaultTaskAfter
 
     private static let defaultRequests = 1_000
     private static let defaultCallLimit = Duration.seconds(600)
     private static let defaultResultLimit = ByteCount(1 << 20)
     private static let defaultScreens = 32
+    private static let defaultTasks = 32
+    private static let defaultTaskAfter = Duration.seconds(2)
 
     private static let requestsSetting = Setting(
         "requests", "How many requests of one MCP host are answered at once", in: 1...100_000,
@@ -52,9 +57,15 @@ struct ServeSettings: Sendable {
         "screens", "How many screens and conversations are watched for MCP hosts at once", in: 1...1_000,
         default: defaultScreens)
 
+    private static let tasksSetting = Setting(
+        "tasks", "How many calls of one MCP host run or are kept as tasks", in: 1...1_000, default: defaultTasks)
+    private static let taskAfterSetting = Setting(
+        "task-after", "How long a call of an MCP host may take before it becomes a task, if the host takes tasks",
+        default: defaultTaskAfter)
+
     static let declarations = [
         requestsSetting.declaration, callLimitSetting.declaration, resultLimitSetting.declaration,
-        screensSetting.declaration,
+        screensSetting.declaration, tasksSetting.declaration, taskAfterSetting.declaration,
     ]
 
     /// The defaults.
@@ -65,5 +76,22 @@ struct ServeSettings: Sendable {
         callLimit = settings[Self.callLimitSetting]
         resultLimit = settings[Self.resultLimitSetting]
         screens = settings[Self.screensSetting]
+        tasks = settings[Self.tasksSetting]
+        taskAfter = settings[Self.taskAfterSetting]
+    }
+
+    /// How much hosts may use of the protocol.
+    var limits: MCPServer.Limits {
+        var limits = MCPServer.Limits()
+        limits.requests = requests
+        (limits.tasks.each, limits.tasks.patience) = (tasks, taskAfter)
+        limits.tasks.all = max(limits.tasks.all, tasks)
+        // However short a host's time is, no action is cut off by it, and its result can be asked for.
+        let least = callLimit + .seconds(300)
+        limits.tasks.life = least...max(least, limits.tasks.life.upperBound)
+        // A result has its text, the same as a structure, and pictures.
+        limits.tasks.result = 5 * resultLimit.bytes
+        limits.tasks.results = max(limits.tasks.results, limits.tasks.result)
+        return limits
     }
 }

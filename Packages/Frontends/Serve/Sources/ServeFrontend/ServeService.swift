@@ -85,6 +85,7 @@ final class ServeService: MCPService {
             offered.completions = true
         }
         offered.logging = true
+        offered.tasks = true
         return offered
     }
 

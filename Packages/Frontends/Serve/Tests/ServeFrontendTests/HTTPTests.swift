@@ -55,7 +55,10 @@ struct HTTPTests {
     private func with(
         _ arguments: JSONObject = [:], in folder: String, _ body: @escaping @Sendable (Served) async throws -> Void
     ) async throws {
-        let test = try TestHost([LabFeature.self, ServeFeature.self], folder: folder)
+        // A task would go on when its host vanishes, and on a slow machine any call might become one.
+        let test = try TestHost(
+            [LabFeature.self, ServeFeature.self], settings: "{serve: {'task-after': '10m'}}",
+            folder: folder)
         let output = RecordingOutput()
         var arguments = arguments
         arguments["http"] = true

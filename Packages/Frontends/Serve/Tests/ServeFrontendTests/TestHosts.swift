@@ -19,22 +19,26 @@ struct ServedLab: Sendable {
     let test: TestHost
     let service: ServeService
     let server: MCPServer
+    let serverLimits: MCPServer.Limits
     let limits = GrantLimits()
     let principal: Principal
     let state: LabState
 
-    /// - Parameter folders: opened for hosts.
+    /// - Parameters:
+    ///   - folders: opened for hosts.
+    ///   - change: by default no call becomes a task, however slow the machine is.
     init(
         exposing exposes: [Exposure] = [], allowing allows: [Allowance] = [], folders: [String] = [],
-        settings: String = "{}"
+        settings: String = "{}", limits change: (inout MCPServer.Limits) -> Void = { $0.tasks.patience = .seconds(600) }
     ) throws {
         test = try TestHost([LabFeature.self, ServeFeature.self], settings: settings)
         if !test.composition.problems.isEmpty { throw CompositionFailure(test.composition.problems) }
         let rights = try ServeRights(exposes, allows, folders: folders, in: test.host)
         let own = ServeSettings(test.host.settings.view(for: "serve"))
         service = ServeService(test.context(), rights, own)
-        var serverLimits = MCPServer.Limits()
-        serverLimits.requests = own.requests
+        var serverLimits = own.limits
+        change(&serverLimits)
+        self.serverLimits = serverLimits
         server = MCPServer(service, limits: serverLimits)
         principal = Principal("host", grant: rights.grant(of: "host", limits))
         state = try test.host.registry.one(LabState.self)

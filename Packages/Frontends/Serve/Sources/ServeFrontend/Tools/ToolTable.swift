@@ -44,7 +44,9 @@ extension MCPTool {
             hints: Hints(
                 readsOnly: farthest == .reads, destroys: farthest == .destroys,
                 // What only reads can be repeated. Of anything else nothing is known.
-                isIdempotent: farthest == .reads ? true : nil, reachesOut: action.sends))
+                isIdempotent: farthest == .reads ? true : nil, reachesOut: action.sends),
+            // What waits for nothing is over before a host has asked for it.
+            tasks: action.isInstant ? .forbidden : .optional)
     }
 
     /// The schema without the secrets, which a host does not give.
