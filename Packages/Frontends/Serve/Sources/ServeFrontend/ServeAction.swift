@@ -66,7 +66,8 @@ struct ServeAction: Sendable {
             Its tools are the actions that only read and are offered to models. '--allow reads' adds all actions that read, \
             'writes' and 'destroys' those that change something, 'sends' those that connect to the servers that are set up \
             or cost something; '--folder' opens the files below a folder. '--expose conversations' and '--expose screens' \
-            offer those as resources whose changes are told; with '--expose' only what is named is seen.
+            offer those as resources whose changes are told; with '--expose' only what is named is seen. \
+            A host that knows tasks gets one for a call that takes long.
 
             A host's user is asked for values, but never for approvals, trust or secrets; with '--allow approves' also for \
             approvals, and then for what is destroyed. Over HTTP a host sends the token of the file as 'Authorization: \
