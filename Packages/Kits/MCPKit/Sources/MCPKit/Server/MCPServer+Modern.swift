@@ -55,7 +55,7 @@ extension MCPServer {
             }
         }
         do {
-            return try await attend(call, line, claim, peer.capabilities.tasks ? support : .forbidden) {
+            return try await attend(call, line, claim, peer.capabilities.tasks ? support : .forbidden, owner) {
                 try becomeTask(call, by: request.id, peer, owner)
             }
         } catch {
@@ -69,11 +69,11 @@ extension MCPServer {
     /// Waits for the result of a call, or what its client must do first.
     private func attend(
         _ call: ServerCall, _ line: ServerCall.Line, _ claim: SuspendedCalls.Claim, _ support: MCPTool.TaskSupport,
-        _ becomeTask: () throws -> JSON
+        _ owner: TaskOwner, _ becomeTask: () throws -> JSON
     ) async throws -> JSON {
         var patience = support == .forbidden ? nil : limits.tasks.patience
         while true {
-            guard let outcome = try await Self.outcome(of: call, line, within: patience) else {
+            guard let outcome = try await Self.outcome(of: call, line, within: patience, owner) else {
                 do { return try becomeTask() } catch let error as RPCError {
                     if support == .required { throw error }
                     // It is answered when it is over, as calls are that become no tasks.
@@ -100,11 +100,13 @@ extension MCPServer {
 
     /// What a call has come to; nil if that takes too long.
     private static func outcome(
-        of call: ServerCall, _ line: ServerCall.Line, within patience: Duration?
+        of call: ServerCall, _ line: ServerCall.Line, within patience: Duration?, _ owner: TaskOwner
     ) async throws -> ServerCall.Outcome? {
         guard let patience else { return try await call.attend(line) }
-        if patience == .zero { return call.outcome }
-        return try await withTimeLimit(patience, on: ContinuousClock()) { try await call.attend(line) }
+        let end = ContinuousClock.now + patience
+        let place = owner.timer.add(call.news, at: end, in: owner)
+        defer { owner.timer.remove(place) }
+        return try await call.attend(line, until: end)
     }
 
     // MARK: Results

@@ -159,12 +159,15 @@ final class ServerCall: Sendable {
     }
 
     /// Waits until the call is over or has questions, for a request with this line.
-    func attend(_ line: Line) async throws -> Outcome {
+    ///
+    /// - Parameter end: when to stop waiting, which gives nil. `news` must be raised then.
+    func attend(_ line: Line, until end: ContinuousClock.Instant? = nil) async throws -> Outcome? {
         state.withLock { $0.line = line }
         defer { detach() }
         while true {
             let seen = news.count
             if let outcome { return outcome }
+            if let end, end <= .now { return nil }
             try await news.wait(beyond: seen)
         }
     }
@@ -236,6 +239,8 @@ final class TaskOwner: Sendable {
         var tasks: [Int: Handle] = [:]
     }
 
+    /// Wakes who waits for its calls.
+    let timer = CallTimer()
     private let state = Mutex(State())
 
     /// Starts a task; nil when the owner is over.
