@@ -53,11 +53,12 @@ struct HTTPTests {
 
     /// Runs the action while `body` does, and cancels it then.
     private func with(
-        _ arguments: JSONObject = [:], in folder: String, _ body: @escaping @Sendable (Served) async throws -> Void
+        _ arguments: JSONObject = [:], taskAfter: String = "10m", in folder: String,
+        _ body: @escaping @Sendable (Served) async throws -> Void
     ) async throws {
         // A task would go on when its host vanishes, and on a slow machine any call might become one.
         let test = try TestHost(
-            [LabFeature.self, ServeFeature.self], settings: "{serve: {'task-after': '10m'}}",
+            [LabFeature.self, ServeFeature.self], settings: "{serve: {'task-after': '\(taskAfter)'}}",
             folder: folder)
         let output = RecordingOutput()
         var arguments = arguments
@@ -179,6 +180,30 @@ struct HTTPTests {
                 #expect(try await served.status(["Authorization": "Bearer \(token)"]) == 401)
                 try await served.host(era, token: next) { client async throws in
                     #expect(try await client.call("lab_echo", ["text": "hi"]).text == "hi")
+                }
+            }
+        }
+    }
+
+    @Test("A task ends with the token that it was begun with")
+    func revokedTask() async throws {
+        try await TemporaryDirectory.run { folder in
+            try await with(taskAfter: "1ms", in: folder) { served async throws in
+                try await served.host(token: try served.token) { client async throws in
+                    // Control: while the token is valid, what is a task gives its result.
+                    #expect(try await client.call("lab_echo", ["text": "hi"]).text == "hi")
+                    async let waiting = client.call("lab_wait")
+                    try await served.state.wait { $0.waiting == 1 }
+                    try Files.remove(served.tokenFile)
+                    await served.test.clock.waitForSleepers()
+                    served.test.clock.advance(by: .seconds(1))
+                    try await served.state.wait { $0.cancelled == 1 }
+                    do {
+                        // As a call it says why it ended; who asks for the task by the old token is refused.
+                        #expect(try await waiting.code == "serve.token")
+                    } catch let error as MCPError {
+                        #expect(error.kind == .denied, "\(error)")
+                    }
                 }
             }
         }

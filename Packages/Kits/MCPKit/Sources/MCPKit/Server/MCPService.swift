@@ -22,7 +22,8 @@ import Synchronization
 ///     }
 ///
 /// Every function gets the client, so that it can offer each client what that one may have. Calls run at the same time,
-/// each in its own task, which is cancelled when the client cancels the call or is gone.
+/// each in its own task, which is cancelled when the client cancels the call or is gone. If the capabilities have tasks, calls
+/// of tools that allow it can become tasks of the protocol, which the client asks for later; nothing changes for the service.
 ///
 /// What a function throws reaches the client: an `RPCError` as it is, `MCPUnknown` with the code of its era, any other
 /// error as the failed result of a tool, and as an internal error elsewhere.

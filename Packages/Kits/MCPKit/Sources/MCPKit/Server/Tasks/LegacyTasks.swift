@@ -62,6 +62,7 @@ struct LegacyTasks: Sendable {
         let server = server
         let isStarted = call.start(in: owner) { try await server.perform("tools/call", params, in: context) }
         guard isStarted else {
+            call.detach()
             task.abandon()
             throw CancellationError()
         }
