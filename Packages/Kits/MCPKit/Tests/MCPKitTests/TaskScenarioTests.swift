@@ -137,7 +137,7 @@ struct TaskScenarioTests {
 
     @Test("tasks-mrtr-composition")
     func composition() async throws {
-        try await with(.tasks { $0.patience = .milliseconds(500) }) { host in
+        try await with(.tasks { $0.patience = .seconds(2) }) { host in
             let first = try await host.call("first")
             #expect(first["resultType"] == "input_required" && first["taskId"] == nil)
             let key = first["inputRequests"]?.object?.keys.first ?? ""

@@ -103,6 +103,8 @@ extension MCPServer {
         of call: ServerCall, _ line: ServerCall.Line, within patience: Duration?, _ owner: TaskOwner
     ) async throws -> ServerCall.Outcome? {
         guard let patience else { return try await call.attend(line) }
+        // Also what is over by then is a task, so that it does not depend on chance.
+        guard patience > .zero else { return nil }
         let end = ContinuousClock.now + patience
         let place = owner.timer.add(call.news, at: end, in: owner)
         defer { owner.timer.remove(place) }

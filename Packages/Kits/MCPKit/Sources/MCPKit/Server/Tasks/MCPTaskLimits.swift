@@ -12,7 +12,7 @@ public struct MCPTaskLimits: Sendable, Hashable {
     public var result = 8 << 20
     /// The results in bytes that are kept at once for all clients.
     public var results = 64 << 20
-    /// How long a call of the modern era may take before it becomes a task.
+    /// How long a call of the modern era may take before it becomes a task; zero for all calls that may be tasks.
     public var patience = Duration.seconds(2)
     /// How long clients should wait before they ask for a task again.
     public var pause = Duration.seconds(1)
