@@ -24,6 +24,7 @@ let benchmarks: [(id: String, run: @Sendable () async throws -> [Figure])] = [
     ("json", JSONBenchmark.run),
     ("json-stream", JSONStreamBenchmark.run),
     ("schema", SchemaBenchmark.run),
+    ("span", SpanBenchmark.run),
     ("http-download", DownloadBenchmark.run),
     ("http-small", SmallRequestsBenchmark.run),
     ("events", EventsBenchmark.run),

@@ -140,12 +140,19 @@ extension OpenScreen {
 /// Records all spans.
 public final class RecordingSpanSink: SpanSink {
     private let contents = Mutex<[TraceSpan]>([])
+    private let redactor: Redactor
 
-    public init() {}
+    /// - Parameter redactor: removes secrets, as everything that writes spans does.
+    public init(without redactor: Redactor = Redactor()) {
+        self.redactor = redactor
+    }
 
     public var spans: [TraceSpan] { contents.withLock { $0 } }
 
-    public func record(_ span: TraceSpan) { contents.withLock { $0.append(span) } }
+    public func record(_ span: Span) {
+        let copy = span.copy(without: redactor)
+        contents.withLock { $0.append(copy) }
+    }
 }
 
 /// Settings that change when a test says so.

@@ -11,7 +11,10 @@ final class SpanList: SpanSink {
 
     var spans: [TraceSpan] { contents.withLock { $0 } }
 
-    func record(_ span: TraceSpan) { contents.withLock { $0.append(span) } }
+    func record(_ span: Span) {
+        let copy = span.copy(without: Redactor())
+        contents.withLock { $0.append(copy) }
+    }
 }
 
 /// A failure with every optional part.

@@ -46,6 +46,27 @@ struct TraceContextTests {
         #expect(TraceContext(traceparent: header)?.traceparent == header)
     }
 
+    @Test(
+        "What others have added is passed on, if it is neither too long nor something else than text",
+        arguments: [
+            ("a=1", true), ("", false), (String(repeating: "x", count: 512), true),
+            (String(repeating: "x", count: 513), false), ("a=\r\nb: c", false), ("a=é", false),
+            (Array(repeating: "a=1", count: 32).joined(separator: ","), true),
+            (Array(repeating: "a=1", count: 33).joined(separator: ","), false),
+        ])
+    func state(text: String, isKept: Bool) {
+        let header = "00-\(Self.trace)-\(Self.span)-01"
+        #expect(TraceContext(traceparent: header, tracestate: text)?.state == (isKept ? text : nil))
+        #expect(TraceContext(traceparent: "00", tracestate: text) == nil)
+    }
+
+    @Test("Ids have bytes as protocols send them")
+    func bytes() throws {
+        let context = try #require(TraceContext(traceparent: "00-\(Self.trace)-\(Self.span)-01"))
+        #expect(Hexadecimal.encode(context.trace.bytes) == Self.trace)
+        #expect(Hexadecimal.encode(context.span.bytes) == Self.span)
+    }
+
     @Test("A traceparent of new ids can be read", arguments: seeds)
     func newIDs(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)

@@ -44,8 +44,7 @@ public final class Generation: Sendable {
         self.failure = failure
         isFailed = failure != nil
         lifecycle = Lifecycle(host: host, limits: limits)
-        tracer = Tracer(
-            sinks: host.registry.all((any SpanSink).self), now: host.now, redactor: host.redactor)
+        tracer = Tracer(sinks: host.registry.all((any SpanSink).self), now: host.now)
         isTraced = tracer.isRecording
     }
 
@@ -122,7 +121,7 @@ public final class Generation: Sendable {
                 if effect == .destroys, !isAgreed { try await agree(to: registered.action, arguments, in: context) }
                 // A span costs time even if nobody records it.
                 if !isTraced { return try await registered.action.perform(arguments, in: context) }
-                return try await tracer.span(registered.action.id, feature: registered.owner) {
+                return try await tracer.span(registered.action.id, of: registered.owner) { _ in
                     try await registered.action.perform(arguments, in: context)
                 }
             }

@@ -12,19 +12,23 @@ struct RedactedTraceTests {
 
     @Test("Attributes given at the start, noted later or nested contain no secrets")
     func clean() async throws {
-        let sink = RecordingSpanSink()
         let redactor = Redactor()
-        let tracer = Tracer(sinks: [sink], now: { Timestamp(microseconds: 0) }, redactor: redactor)
-        await tracer.span(
-            "outer", feature: "demo", attributes: ["url": "https://a.example/?token=abc", "n": 1]
-        ) { notes in
+        let sink = RecordingSpanSink(without: redactor)
+        let tracer = Tracer(sinks: [sink], now: { Timestamp(microseconds: 0) })
+        await tracer.span("outer", of: "demo") { span in
+            span.set("url", "https://a.example/?token=abc")
+            span.set("n", 1)
             // A secret registered while the span runs must be removed when the span is delivered.
             redactor.learn(Secret("hunter2hunter2"))
-            notes.note("words", ["a", "it said hunter2hunter2"])
-            await tracer.span("inner", feature: "demo", attributes: ["key": "hunter2hunter2"]) {}
+            span.set("words", .strings(["a", "it said hunter2hunter2"]))
+            await tracer.span("inner", of: "demo") { inner in
+                inner.set("key", "hunter2hunter2")
+                inner.happened("it said hunter2hunter2", [SpanAttribute("key", "hunter2hunter2")])
+            }
         }
         await #expect(throws: Broken.self) {
-            try await tracer.span("failed", feature: "demo", attributes: ["header": "Bearer abcDEF123456"]) {
+            try await tracer.span("failed", of: "demo") { span in
+                span.set("header", "Bearer abcDEF123456")
                 throw Broken()
             }
         }
@@ -36,5 +40,7 @@ struct RedactedTraceTests {
         ]
         #expect(sink.spans.map(\.attributes) == clean)
         #expect(sink.spans[2].failure == "demo.broken")
+        #expect(sink.spans[0].events.map(\.name) == ["it said ‹redacted›"])
+        #expect(sink.spans[0].events.map(\.attributes) == [["key": "‹redacted›"]])
     }
 }

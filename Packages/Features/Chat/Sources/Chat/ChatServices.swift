@@ -68,7 +68,7 @@ final class ChatServices: Sendable {
             throw ChatError(.noProvider, "the program has ended", remedy: "start it again")
         }
         let sinks = registry.all((any SpanSink).self)
-        return directory(registry, Tracer(sinks: sinks, now: surroundings.now, redactor: surroundings.redactor))
+        return directory(registry, Tracer(sinks: sinks, now: surroundings.now))
     }
 
     /// Asks the providers to remove the sessions that they store here, unless a remaining conversation uses them.

@@ -33,15 +33,18 @@ public final class GatewayMetrics: SpanSink {
     /// Metrics in which every count is zero.
     public init() {}
 
-    /// Counts the request of an `http.serve` span. Other spans are ignored.
-    public func record(_ span: TraceSpan) {
-        guard span.name == "http.serve" else { return }
+    public var countsAll: Bool { true }
+
+    /// Counts the request that a span of the server is about. Other spans are ignored.
+    public func record(_ span: Span) {
+        guard span.kind == .server, case .string(let route)? = span[.httpRoute] else { return }
+        var (method, status) = ("", 0)
+        if case .string(let word)? = span[.httpMethod] { method = word }
+        if case .int(let code)? = span[.httpStatus] { status = code }
         // A client can send any word as the method, and each would become a separate series.
-        let method = span.attributes["method"]?.string ?? ""
         let request = Request(
-            method: Self.methods.contains(method) ? method : "other", route: span.attributes["route"]?.string ?? "",
-            status: span.attributes["status"]?.int ?? 0)
-        let seconds = (span.end - span.start) / .seconds(1)
+            method: Self.methods.contains(method) ? method : "other", route: route, status: status)
+        let seconds = span.duration / .seconds(1)
         counts.withLock { counts in
             counts.requests[request, default: 0] += 1
             counts.durations[request.route, default: Histogram()].add(seconds)

@@ -69,11 +69,13 @@ private func documentRoute(_ routes: [Route], version: String) throws -> Route {
 
 extension ServerConfiguration {
     /// Sets up a server for a gateway: error bodies, statuses, and metrics.
-    public mutating func adopt(_ services: APIServices) {
+    ///
+    /// - Parameter sinks: receive the spans of the requests, which are counted in any case.
+    public mutating func adopt(_ services: APIServices, tracingTo sinks: [any SpanSink] = []) {
         envelope = { ErrorBody(report: $0).json }
         status = { FailureStatus.known($0) }
         // The header names that OpenAI's and Anthropic's clients read.
         requestIDHeaders = ["X-Request-ID", "request-id"]
-        spans.append(services.metrics)
+        tracer = Tracer(sinks: [services.metrics] + sinks, now: services.now)
     }
 }

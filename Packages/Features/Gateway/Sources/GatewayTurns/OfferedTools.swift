@@ -55,11 +55,13 @@ final class OfferedTools: ToolSource {
         _ call: ToolCall, _ run: @escaping @Sendable (any ToolSource) async throws -> ToolResult
     ) async throws -> ToolResult {
         try await runs.run {
-            try await tracer.span(
-                "gateway.tool", feature: "gateway", attributes: ["tool": .string(call.name), "source": .string(name)]
-            ) { notes in
+            try await tracer.span("execute_tool \(call.name)", of: "gateway") { span in
+                span.set(.genAIOperation, "execute_tool")
+                span.set(.genAITool, .string(call.name))
+                span.set(.genAICall, .string(call.id))
+                span.set("martlet.tool.source", .string(name))
                 let result = try await run(source)
-                notes.note("is_error", .bool(result.isError))
+                if result.isError { span.fail("tool_error") }
                 return result
             }
         }

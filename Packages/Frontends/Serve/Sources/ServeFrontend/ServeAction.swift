@@ -144,9 +144,7 @@ struct ServeAction: Sendable {
         var configuration = ServerConfiguration()
         configuration.addresses = [.loopback(port: port)]
         configuration.limits.drain = Self.drain
-        configuration.spans = context.registry.all((any SpanSink).self)
-        configuration.redactor = context.host.redactor
-        configuration.now = context.host.now
+        configuration.tracer = context.tracer
         let started = Promise<[BoundAddress]>()
         let tell: @Sendable () async throws -> Void = {
             guard let address = try await started.value().first else { return }

@@ -262,19 +262,17 @@ extension HTTPClient {
     ) async throws -> Answer {
         let request = try await request.compressed()
         try request.check(userAgent: configuration.userAgent)
-        let attributes: JSONObject = [
-            "http.request.method": .string(request.method.rawValue), "server.address": .string(request.url.host),
-            "server.port": .int(request.url.port),
-        ]
-        return try await configuration.tracer.span(
-            "http.request", feature: configuration.feature, attributes: attributes
-        ) { notes in
-            try await performTraced(request, delivery, notes, answer)
+        return try await configuration.tracer.span(request.method.rawValue, .client, of: configuration.feature) {
+            span in
+            span.set(.httpMethod, .string(request.method.rawValue))
+            span.set(.serverAddress, .string(request.url.host))
+            span.set(.serverPort, .int(request.url.port))
+            return try await performTraced(request, delivery, span, answer)
         }
     }
 
     private nonisolated(nonsending) func performTraced<Answer>(
-        _ original: HTTPRequest, _ delivery: TransferPlan.Delivery, _ notes: SpanNotes,
+        _ original: HTTPRequest, _ delivery: TransferPlan.Delivery, _ span: ActiveSpan,
         _ answer: (Transfer, HTTPRequest, Int) async throws -> (Answer, ResponseHead)
     ) async throws -> Answer {
         var request = original
@@ -294,12 +292,14 @@ extension HTTPClient {
                 let plan = TransferPlan(
                     request, lines: request.lines(traced: configuration.sendsTraceparent), delivery: delivery,
                     upload: upload, grant: grant)
-                notes.note("http.request.resend_count", .int(attempt - 1 + followed))
+                if attempt > 1 || followed > 0 {
+                    span.set("http.request.resend_count", .int(attempt - 1 + followed))
+                }
                 let (result, head) = try await answer(try start(plan, upload), request, attempt)
                 configuration.trust.tell?()
-                notes.note("http.response.status_code", .int(head.status.code))
-                notes.note("network.protocol.version", .string("\(head.version)"))
-                notes.note("http.connection.reused", .bool(head.isReused))
+                span.set(.httpStatus, .int(head.status.code))
+                span.set("network.protocol.version", .string("\(head.version)"))
+                span.set("martlet.connection.reused", .bool(head.isReused))
                 if let next = try request.redirects.next(
                     after: request, status: head.status, headers: head.headers, followed: followed)
                 {

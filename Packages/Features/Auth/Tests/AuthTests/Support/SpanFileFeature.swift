@@ -14,19 +14,24 @@ struct SpanFileFeature: Feature {
     init(_ settings: FeatureSettings) {}
 
     func register(in registry: inout RegistryBuilder) {
-        registry.provide((any SpanSink).self, FileSpans(path: "\(registry.surroundings.locations.state)/spans"))
+        let place = registry.surroundings
+        registry.provide(
+            (any SpanSink).self, FileSpans(path: "\(place.locations.state)/spans", without: place.redactor))
     }
 }
 
 private final class FileSpans: SpanSink {
     private let path: String
+    private let redactor: Redactor
     private let turn = Mutex(())
 
-    init(path: String) {
+    init(path: String, without redactor: Redactor) {
         self.path = path
+        self.redactor = redactor
     }
 
-    func record(_ span: TraceSpan) {
+    func record(_ span: Span) {
+        let span = span.copy(without: redactor)
         let line = "\(span.name) \(JSON.object(span.attributes).text()) \(span.failure ?? "")\n"
         turn.withLock { _ in
             do {

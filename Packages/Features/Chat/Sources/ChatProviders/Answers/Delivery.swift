@@ -57,11 +57,10 @@ struct SkippedFrames {
         counts[word, default: 0] += 1
     }
 
-    func tell(_ notes: SpanNotes) {
+    func tell(_ span: ActiveSpan) {
         guard !counts.isEmpty else { return }
-        var skipped: JSONObject = [:]
-        for (name, count) in counts.sorted(by: { $0.key < $1.key }) { skipped[name] = .int(count) }
-        notes.note("skipped", .object(skipped))
+        let skipped = counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        span.set("martlet.skipped_events", .strings(skipped))
     }
 
     /// The name of an unknown event.

@@ -23,16 +23,16 @@ struct StreamedAnswer: Sendable {
     func run(
         _ request: ChatRequest, in dialect: any Dialect, _ receive: Delivery.Receive
     ) async throws -> (answer: ChatAnswer, dialect: any Dialect) {
-        try await access.tracer.span(
-            "chat.answer", feature: "chat",
-            attributes: ["provider": .string(access.id), "model": .string(request.model)]
-        ) { notes in
+        try await access.tracer.span("chat \(request.model)", .client, of: "chat") { span in
+            span.set(.genAIOperation, "chat")
+            span.set(.genAIProvider, .string(access.id))
+            span.set(.genAIModel, .string(request.model))
             var delivery = Delivery()
             if agent != nil { delivery.session = ServerSession(sentIn: request.extras) }
-            defer { delivery.skipped.tell(notes) }
+            defer { delivery.skipped.tell(span) }
             let (answer, used) = try await run(request, in: dialect, &delivery, receive)
-            notes.note("finish", .string(answer.finish.shownWord))
-            for (name, value) in answer.usage.json.object ?? [:] { notes.note(name, value) }
+            span.set("gen_ai.response.finish_reasons", .strings([answer.finish.shownWord]))
+            span.set(answer.usage)
             return (answer, used)
         }
     }

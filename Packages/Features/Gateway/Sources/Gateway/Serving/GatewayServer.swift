@@ -78,7 +78,7 @@ struct GatewayServer {
         _ api: APIServices, _ options: ServeOptions, _ identity: Identity?, _ token: LiveToken, _ clients: ClientTokens
     ) throws -> ServerConfiguration {
         var configuration = ServerConfiguration()
-        configuration.adopt(api)
+        configuration.adopt(api, tracingTo: context.registry.all((any SpanSink).self))
         configuration.addresses = try ListenAddresses(settings: settings, surroundings: services.surroundings)
             .addresses(options, identity)
         configuration.hosts = Set(settings.hosts)
@@ -94,9 +94,6 @@ struct GatewayServer {
                 ])
         }
         configuration.limits.drain = drain
-        configuration.spans += context.registry.all((any SpanSink).self)
-        configuration.redactor = context.host.redactor
-        configuration.now = context.host.now
         configuration.authenticate = { head in
             guard let shown = head.shownToken else { return nil }
             if token.equals(shown) { return ClientTokens.owner }

@@ -28,14 +28,14 @@ final class AgentTurn: Sendable {
     }
 
     private func traced() async throws -> TurnReport {
-        let attributes: JSONObject = [
-            "session": .string(plan.session.id), "model": .string(plan.place.name),
-            "project": plan.project.map { .string($0.id) } ?? .null,
-        ]
-        return try await parts.tracer.span("gateway.turn", feature: "gateway", attributes: attributes) { notes in
+        try await parts.tracer.span("gateway.turn", of: "gateway") { span in
+            span.set(.genAIConversation, .string(plan.session.id))
+            span.set(.genAIModel, .string(plan.place.name))
+            span.set("martlet.project.id", plan.project.map { .string($0.id) })
             let outcome = try await played()
-            notes.note("rounds", .int(outcome.rounds))
-            notes.note("tool_calls", .int(outcome.calls))
+            span.set("martlet.rounds", .int(outcome.rounds))
+            span.set("martlet.tool_calls", .int(outcome.calls))
+            span.set(outcome.usage)
             var place = plan.place
             // The requested name can leave the choice to the command, which then reports the model.
             if case .claude = plan.choice.backend { place.model = outcome.messages.last?.start?.model ?? place.model }
@@ -90,10 +90,12 @@ final class AgentTurn: Sendable {
             request,
             asking: { [parts, plan] request, receive in
                 let admitted = try await meter.admit(request, after: recorder.spent)
-                return try await parts.tracer.span(
-                    "gateway.model", feature: "gateway", attributes: ["model": .string(plan.place.name)]
-                ) {
-                    try await provider.answer(admitted, receive)
+                return try await parts.tracer.span("chat \(plan.place.name)", .client, of: "gateway") { span in
+                    span.set(.genAIOperation, "chat")
+                    span.set(.genAIModel, .string(plan.place.name))
+                    let answer = try await provider.answer(admitted, receive)
+                    span.set(answer.usage)
+                    return answer
                 }
             },
             emit: { try await recorder.receive($0) })

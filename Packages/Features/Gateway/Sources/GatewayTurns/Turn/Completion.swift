@@ -42,7 +42,8 @@ final class Completion: Sendable {
 
     func run() async -> Result<TurnReport, any Error> {
         do {
-            try await parts.tracer.span("gateway.completion", feature: "gateway", attributes: attributes) {
+            try await parts.tracer.span("gateway.completion", of: "gateway") { span in
+                span.set(.genAIModel, .string(place.name))
                 try await work()
             }
             return report()
@@ -50,9 +51,6 @@ final class Completion: Sendable {
             return .failure(error)
         }
     }
-
-    @inline(never)
-    private var attributes: JSONObject { ["model": .string(place.name)] }
 
     @inline(never)
     private func work() async throws {

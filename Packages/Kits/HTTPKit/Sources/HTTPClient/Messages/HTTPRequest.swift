@@ -103,6 +103,7 @@ public struct HTTPRequest: Sendable {
         if let idempotencyKey { lines.append("Idempotency-Key: \(idempotencyKey)") }
         if traced, headers["traceparent"] == nil, let context = TraceContext.current {
             lines.append("traceparent: \(context.traceparent)")
+            if let state = context.state { lines.append("tracestate: \(state)") }
         }
         return lines
     }

@@ -21,12 +21,8 @@ public struct ServerConfiguration: Sendable {
     public var status: @Sendable (any Failure) -> HTTPStatus? = { _ in nil }
     /// Headers that carry the request id in every response. Error responses always have `X-Request-ID`.
     public var requestIDHeaders: [String] = []
-    /// The sinks that receive a span for each request.
-    public var spans: [any SpanSink] = []
-    /// Removes secrets from the spans.
-    public var redactor = Redactor()
-    /// The time of day, for spans.
-    public var now: @Sendable () -> Timestamp = Timestamp.now
+    /// Records a span for each request.
+    public var tracer = Tracer(sinks: [], now: Timestamp.now)
 
     /// A server on the loopback address, without authentication.
     public init() {}

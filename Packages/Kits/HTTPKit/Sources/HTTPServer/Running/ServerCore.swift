@@ -266,18 +266,11 @@ extension ServerCore {
 final class Observation: Sendable {
     /// The trace context for the work of the request.
     let context: TraceContext
-    fileprivate let parent: SpanID?
-    fileprivate let start: Timestamp?
-    fileprivate let method: HTTPMethod
-    fileprivate let id: String
+    fileprivate let span: Span?
 
-    fileprivate init(_ request: ServerRequest, _ context: TraceContext, parent: SpanID? = nil, start: Timestamp? = nil)
-    {
+    fileprivate init(_ context: TraceContext, _ span: Span?) {
         self.context = context
-        self.parent = parent
-        self.start = start
-        method = request.method
-        id = request.id
+        self.span = span
     }
 }
 
@@ -285,34 +278,31 @@ extension ServerCore {
     /// Nil if the request is not traced and its handler has no caller.
     @inline(never)
     func observe(_ request: ServerRequest) -> Observation? {
-        let remote = request.headers["traceparent"].flatMap(TraceContext.init(traceparent:))
-        if configuration.spans.isEmpty { return remote.map { Observation(request, $0) } }
-        var generator = SystemRandomNumberGenerator()
-        let outer = remote ?? TraceContext.current
-        let context = TraceContext(
-            trace: outer?.trace ?? TraceID(using: &generator), span: SpanID(using: &generator),
-            isSampled: outer?.isSampled ?? true)
-        return Observation(request, context, parent: outer?.span, start: configuration.now())
+        let remote = request.headers["traceparent"].flatMap {
+            TraceContext(traceparent: $0, tracestate: request.headers["tracestate"])
+        }
+        guard let span = configuration.tracer.begin(request.method.rawValue, .server, of: "http", under: remote) else {
+            return remote.map { Observation($0, nil) }
+        }
+        span.set(.httpMethod, .string(request.method.rawValue))
+        span.set("martlet.request.id", .string(request.id))
+        return Observation(span.context, span)
     }
 
     /// Records the outcome of a request.
     @inline(never)
     func record(_ exchange: Connection.Exchange, of peer: PeerAddress, _ error: (any Error)?) {
-        guard let observation = exchange.observation, let start = observation.start else { return }
+        guard let span = exchange.observation?.span else { return }
         // The path and its query may contain data that must not be kept; the template cannot.
-        var attributes: JSONObject = [
-            "method": .string(observation.method.rawValue), "route": .string(exchange.route?.route.template ?? ""),
-            "request": .string(observation.id), "peer": .string(peer.description),
-            "bytes": .int(exchange.written),
-        ]
-        if let status = exchange.status { attributes["status"] = .int(status.code) }
+        let route = exchange.route?.route.template ?? ""
+        span.set(.httpRoute, .string(route))
+        if !route.isEmpty { span.rename("\(span.name) \(route)") }
+        span.set("network.peer.address", .string(peer.description))
+        span.set("http.response.body.size", .int(exchange.written))
+        if let status = exchange.status { span.set(.httpStatus, .int(status.code)) }
         let cause = error ?? exchange.problem
-        if let cause, !(cause is any Failure) { attributes["error"] = .string(String(describing: cause)) }
-        let span = TraceSpan(
-            name: "http.serve", feature: "http", context: observation.context, parent: observation.parent,
-            start: start, end: configuration.now(), attributes: configuration.redactor.redact(attributes),
-            failure: cause.map { AnyFailure($0).code })
-        for sink in configuration.spans { sink.record(span) }
+        if let cause, !(cause is any Failure) { span.set("exception.message", .string(String(describing: cause))) }
+        configuration.tracer.end(span, failure: cause.map { AnyFailure($0).code })
     }
 }
 

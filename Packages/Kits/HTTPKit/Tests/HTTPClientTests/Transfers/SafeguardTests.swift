@@ -150,7 +150,7 @@ struct SafeguardTests {
                 let answer = try await client.send(request)
                 _ = try await client.send(try Lab.request(server.port, "/no"))
                 let span = try #require(sink.spans.first)
-                #expect(span.name == "http.request" && span.feature == "lab" && span.failure == nil)
+                #expect(span.name == "GET" && span.kind == .client && span.feature == "lab" && span.failure == nil)
                 #expect(answer.text == span.context.traceparent)
                 #expect(span.attributes["http.response.status_code"] == 200)
                 #expect(span.attributes["server.port"] == .int(server.port))

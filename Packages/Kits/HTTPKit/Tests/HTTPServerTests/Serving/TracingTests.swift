@@ -9,17 +9,25 @@ import Testing
     private final class Recorder: SpanSink {
         private let state = Mutex([TraceSpan]())
         private let recorded = Signals()
+        private let redactor: Redactor
 
-        func record(_ span: TraceSpan) {
-            state.withLock { $0.append(span) }
-            recorded.send(span.attributes["request"]?.string ?? "")
+        init(without redactor: Redactor = Redactor()) {
+            self.redactor = redactor
+        }
+
+        var tracer: Tracer { Tracer(sinks: [self], now: Timestamp.now) }
+
+        func record(_ span: Span) {
+            let copy = span.copy(without: redactor)
+            state.withLock { $0.append(copy) }
+            recorded.send(copy.attributes["martlet.request.id"]?.string ?? "")
         }
 
         var count: Int { state.withLock { $0.count } }
 
         func span(of request: String) async -> TraceSpan? {
             await recorded.wait(for: request)
-            return state.withLock { $0.first { $0.attributes["request"]?.string == request } }
+            return state.withLock { $0.first { $0.attributes["martlet.request.id"]?.string == request } }
         }
     }
 
@@ -35,22 +43,24 @@ import Testing
                 return HTTPAnswer.text(TraceContext.current?.traceparent ?? "no trace")
             }
         ]
-        try await withServer(routes, { $0.spans = [recorder] }) { server in
+        try await withServer(routes, { $0.tracer = recorder.tracer }) { server in
             let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
             let answer = try await server.get(
                 "/v1/projects/secret-id?key=hidden", "X-Request-ID: r1", "traceparent: 00-\(trace)-00f067aa0ba902b7-01")
             let span = try #require(await recorder.span(of: "r1"))
             #expect(span.context.trace.description == trace && span.parent?.description == "00f067aa0ba902b7")
             #expect(answer.answerBody == span.context.traceparent)
-            #expect(span.attributes["route"] == "/v1/projects/{id}" && span.attributes["status"] == 200)
+            #expect(span.attributes["http.route"] == "/v1/projects/{id}" && span.name == "GET /v1/projects/{id}")
+            #expect(span.kind == .server && span.attributes["http.response.status_code"] == 200)
             #expect(span.failure == nil && !span.attributes.description.contains("secret-id"))
             #expect(!span.attributes.description.contains("hidden"))
             _ = try await server.get("/v1/projects/none", "X-Request-ID: r2")
             let refused = try #require(await recorder.span(of: "r2"))
-            #expect(refused.failure == "server.not-found" && refused.attributes["status"] == 404)
+            #expect(refused.failure == "server.not-found" && refused.attributes["http.response.status_code"] == 404)
             _ = try await server.get("/v1/projects/oops", "X-Request-ID: r3")
             let failed = try #require(await recorder.span(of: "r3"))
-            #expect(failed.attributes["status"] == 500 && failed.attributes["error"]?.string?.contains("Oops") == true)
+            #expect(failed.attributes["http.response.status_code"] == 500)
+            #expect(failed.attributes["exception.message"]?.string?.contains("Oops") == true)
         }
     }
 
@@ -71,7 +81,7 @@ import Testing
                 }
             },
         ]
-        try await withServer(routes, { $0.spans = [recorder] }) { server in
+        try await withServer(routes, { $0.tracer = recorder.tracer }) { server in
             let paths = ["/plain", "/events", "/events", "/plain", "/plain", "/events"]
             let requests = paths.enumerated().map { number, path in
                 let last = number == paths.count - 1 ? "X-Fails: yes\r\n" : ""
@@ -83,8 +93,10 @@ import Testing
             #expect(text.components(of: "data: end").count == 2 && !text.hasSuffix("0\r\n\r\n"))
             for (number, part) in text.components(of: "HTTP/1.1 200").enumerated() {
                 let span = try #require(await recorder.span(of: "r\(number)"))
-                #expect(part.contains("<\(span.context.traceparent)>") && span.attributes["status"] == 200)
-                #expect(span.attributes["route"]?.string == paths[number])
+                #expect(
+                    part.contains("<\(span.context.traceparent)>")
+                        && span.attributes["http.response.status_code"] == 200)
+                #expect(span.attributes["http.route"]?.string == paths[number])
                 #expect((span.failure != nil) == (number == paths.count - 1))
             }
             #expect(recorder.count == paths.count)
@@ -94,21 +106,15 @@ import Testing
     @Test("A span carries no secret, whatever a handler's error contains")
     func redacted() async throws {
         struct Leak: Error { let key = "sesame-opens-the-door" }
-        let recorder = Recorder()
-        let routes = [Route(.get, "/leak", "leak", "Leaks") { _ -> HTTPAnswer in throw Leak() }]
         let redactor = Redactor()
         redactor.learn(Secret("sesame-opens-the-door"))
-        try await withServer(
-            routes,
-            { configuration in
-                configuration.spans = [recorder]
-                configuration.redactor = redactor
-            }
-        ) { server in
+        let recorder = Recorder(without: redactor)
+        let routes = [Route(.get, "/leak", "leak", "Leaks") { _ -> HTTPAnswer in throw Leak() }]
+        try await withServer(routes, { $0.tracer = recorder.tracer }) { server in
             _ = try await server.get("/leak", "X-Request-ID: r1")
             let span = try #require(await recorder.span(of: "r1"))
-            #expect(span.attributes["error"]?.string?.contains("Leak") == true)
-            #expect(span.attributes["error"]?.string?.contains("sesame") == false)
+            #expect(span.attributes["exception.message"]?.string?.contains("Leak") == true)
+            #expect(span.attributes["exception.message"]?.string?.contains("sesame") == false)
         }
     }
 }

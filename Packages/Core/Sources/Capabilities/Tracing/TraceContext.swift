@@ -1,0 +1,121 @@
+/// The position of the present work in a trace: the W3C `traceparent`, stored in a task-local.
+public struct TraceContext: Sendable, Hashable {
+    /// Shared by all spans that belong together, also in other programs.
+    public let trace: TraceID
+    /// The span that the work runs in; spans inside it become its children.
+    public let span: SpanID
+    /// Whether the trace is recorded, which `traceparent` passes on.
+    public let isSampled: Bool
+    /// What other programs have added for themselves, which is passed on as it is: `tracestate`.
+    public let state: String?
+    /// Whether the span is one of another program.
+    let isRemote: Bool
+    /// Where the spans of a trace that is not recorded wait for its end in this process.
+    let held: HeldTrace?
+
+    /// By default the trace is recorded.
+    public init(trace: TraceID, span: SpanID, isSampled: Bool = true) {
+        self.init(trace: trace, span: span, isSampled: isSampled, state: nil, isRemote: false, held: nil)
+    }
+
+    init(trace: TraceID, span: SpanID, isSampled: Bool, state: String?, isRemote: Bool, held: HeldTrace?) {
+        (self.trace, self.span, self.isSampled, self.state) = (trace, span, isSampled, state)
+        (self.isRemote, self.held) = (isRemote, held)
+    }
+
+    public static func == (left: TraceContext, right: TraceContext) -> Bool {
+        left.trace == right.trace && left.span == right.span && left.isSampled == right.isSampled
+            && left.state == right.state
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(span) }
+
+    /// The context of the running task, if it is traced.
+    @TaskLocal public static var current: TraceContext?
+
+    /// The header value.
+    public var traceparent: String { "00-\(trace)-\(span)-\(isSampled ? "01" : "00")" }
+
+    /// The longest `tracestate` that is passed on, in bytes, and the most members.
+    private static let mostState = (bytes: 512, members: 32)
+
+    /// Reads the values of the headers; nil if `traceparent` is not valid according to the W3C rules. A `tracestate` that
+    /// is too long is left out.
+    public init?(traceparent: String, tracestate: String? = nil) {
+        let parts = traceparent.split(separator: "-", omittingEmptySubsequences: false)
+        // A later version may have more parts; they are ignored.
+        guard parts.count >= 4, parts[0].utf8.count == 2, let version = UInt64(lowerHex: parts[0]),
+            version != 0xFF, version != 0 || parts.count == 4,
+            let trace = TraceID(hex: parts[1]), let span = SpanID(hex: parts[2]),
+            parts[3].utf8.count == 2, let flags = UInt64(lowerHex: parts[3])
+        else { return nil }
+        let usable = tracestate.flatMap { state in
+            let isShort = state.utf8.count <= Self.mostState.bytes
+            let isPlain = state.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+            return isShort && isPlain && !state.isEmpty && state.count { $0 == "," } < Self.mostState.members
+                ? state : nil
+        }
+        self.init(
+            trace: trace, span: span, isSampled: flags & 1 == 1, state: usable, isRemote: true, held: nil)
+    }
+}
+
+/// A trace id of sixteen bytes.
+public struct TraceID: Sendable, Hashable, CustomStringConvertible {
+    private let high: UInt64
+    private let low: UInt64
+
+    /// A new id; the standard does not allow zero.
+    public init(using generator: inout some RandomNumberGenerator) {
+        self.init(high: generator.next(), low: generator.next())
+    }
+
+    init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low == 0 ? 1 : low) }
+
+    /// The same as 16 bytes.
+    public var bytes: [UInt8] { high.bigEndianBytes + low.bigEndianBytes }
+
+    /// Half of the id, which is as good as random.
+    var half: UInt64 { low }
+
+    init?(hex: Substring) {
+        guard hex.utf8.count == 32, let high = UInt64(lowerHex: hex.prefix(16)),
+            let low = UInt64(lowerHex: hex.suffix(16)), high | low != 0
+        else { return nil }
+        (self.high, self.low) = (high, low)
+    }
+
+    public var description: String { Hexadecimal.digits(of: high) + Hexadecimal.digits(of: low) }
+}
+
+/// A span id of eight bytes.
+public struct SpanID: Sendable, Hashable, CustomStringConvertible {
+    private let value: UInt64
+
+    /// A new id; the standard does not allow zero.
+    public init(using generator: inout some RandomNumberGenerator) {
+        self.init(generator.next())
+    }
+
+    init(_ value: UInt64) { self.value = value == 0 ? 1 : value }
+
+    /// The same as 8 bytes.
+    public var bytes: [UInt8] { value.bigEndianBytes }
+
+    init?(hex: Substring) {
+        guard hex.utf8.count == 16, let value = UInt64(lowerHex: hex), value != 0 else { return nil }
+        self.value = value
+    }
+
+    public var description: String { Hexadecimal.digits(of: value) }
+}
+
+extension UInt64 {
+    fileprivate var bigEndianBytes: [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: self >> (56 - 8 * $0)) } }
+
+    /// The standard allows only lower-case digits, and no sign.
+    fileprivate init?(lowerHex text: Substring) {
+        guard text.utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) }) else { return nil }
+        self.init(text, radix: 16)
+    }
+}

@@ -1,0 +1,128 @@
+/// Records spans of work and passes them to all sinks. Without a sink it costs one branch.
+///
+/// ```swift
+/// try await tracer.span("weather.lookup", of: "weather") { span in
+///     let answer = try await lookUp(city)
+///     span.set("weather.station", answer.station)
+///     return answer
+/// }
+/// ```
+public struct Tracer: Sendable {
+    @usableFromInline let pipe: SpanPipe?
+
+    /// Whether anything receives the spans.
+    package var isRecording: Bool { pipe != nil }
+
+    /// - Parameters:
+    ///   - now: the time of day. How long work takes does not depend on it.
+    ///   - sampling: which traces that begin here are recorded.
+    ///   - ticks: nanoseconds that never go back; nil for those of the system.
+    public init(
+        sinks: [any SpanSink], now: @escaping @Sendable () -> Timestamp, sampling: TraceSampling = TraceSampling(),
+        ticks: (@Sendable () -> Int64)? = nil
+    ) {
+        pipe = sinks.isEmpty ? nil : SpanPipe(sinks, now: now, sampling: sampling, ticks: ticks)
+    }
+
+    // Inlinable, so that without a sink only the work is called.
+
+    /// Runs the work inside a span, whose context the work finds in `TraceContext.current`, and lets it add facts. Child tasks
+    /// and tasks that inherit the context find it too.
+    ///
+    /// - Parameters:
+    ///   - name: the kind of work, such as `gateway.turn`.
+    ///   - scope: the feature that does the work.
+    @inlinable
+    public func span<Result: Sendable>(
+        _ name: @autoclosure () -> String, _ kind: Span.Kind = .internal, of scope: @autoclosure () -> String,
+        isolation: isolated (any Actor)? = #isolation, _ work: (ActiveSpan) async throws -> Result
+    ) async rethrows -> Result {
+        guard let pipe else { return try await work(ActiveSpan(nil)) }
+        let span = pipe.begin(name(), kind, scope(), under: TraceContext.current)
+        do {
+            let result = try await TraceContext.$current.withValue(
+                span.context, operation: { try await work(ActiveSpan(span)) }, isolation: isolation)
+            pipe.end(span, nil)
+            return result
+        } catch {
+            pipe.end(span, AnyFailure(error).code)
+            throw error
+        }
+    }
+
+    /// Begins a span whose work does not end where it began, such as that of a request with a stream; nil without a sink.
+    /// `end(_:failure:)` ends it.
+    ///
+    /// - Parameter outer: the span around it, such as that of the client; nil for that of the running task.
+    public func begin(
+        _ name: String, _ kind: Span.Kind, of scope: String, under outer: TraceContext? = nil
+    ) -> Span? {
+        pipe?.begin(name, kind, scope, under: outer ?? TraceContext.current)
+    }
+
+    /// Ends a span, and passes it on.
+    ///
+    /// - Parameter failure: the code of the error that ended it, if any.
+    public func end(_ span: Span, failure: String?) { pipe?.end(span, failure) }
+}
+
+/// Which traces that begin in this process are recorded. One that another program has begun is recorded if that program says so.
+public struct TraceSampling: Sendable {
+    /// The part that is recorded, from 0 to 1.
+    public let ratio: Double
+    /// A trace that takes longer is recorded in any case; nil for no such time. So is one in which something fails.
+    public let slow: Duration?
+
+    /// By default everything is recorded.
+    public init(ratio: Double = 1, slow: Duration? = nil) {
+        self.ratio = ratio
+        self.slow = slow
+    }
+
+    func includes(_ trace: TraceID) -> Bool {
+        ratio >= 1 || Double(trace.half) < ratio * Double(UInt64.max)
+    }
+}
+
+/// Receives finished spans. It must not block, because it is called where the work runs.
+public protocol SpanSink: AnyObject, Sendable {
+    /// Whether it gets the spans of traces that are not recorded too, because it only counts.
+    var countsAll: Bool { get }
+
+    /// Called once for each span, after its work has ended. Its attributes may contain secrets until they are copied without.
+    func record(_ span: Span)
+}
+
+extension SpanSink {
+    public var countsAll: Bool { false }
+}
+
+/// The work that runs in a span, for the facts about it. Without a sink nothing is kept.
+public struct ActiveSpan: Sendable {
+    @usableFromInline let span: Span?
+
+    @usableFromInline
+    init(_ span: Span?) { self.span = span }
+
+    /// Whether anything is kept, so that what is costly to find out need not be.
+    public var isRecording: Bool { span != nil }
+
+    /// Sets an attribute; the last value for a name counts.
+    @inlinable
+    public func set(_ key: SpanKey, _ value: @autoclosure () -> SpanValue) { span?.set(key, value()) }
+
+    /// Sets an attribute if there is a value.
+    @inlinable @_disfavoredOverload
+    public func set(_ key: SpanKey, _ value: @autoclosure () -> SpanValue?) {
+        if let span, let value = value() { span.set(key, value) }
+    }
+
+    /// Adds something that happened.
+    @inlinable
+    public func happened(_ name: @autoclosure () -> String, _ attributes: @autoclosure () -> [SpanAttribute] = []) {
+        span?.add(name(), attributes())
+    }
+
+    /// Marks the work as failed although it returns, such as a tool that says so.
+    public func fail(_ code: String) { span?.fail(code) }
+}
