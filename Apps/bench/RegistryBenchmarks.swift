@@ -63,7 +63,7 @@ private struct StoreFeature: Feature {
     }
 
     private final class Sink: SpanSink {
-        func record(_ span: Span) {}
+        func record(_ span: SpanRecord) {}
     }
 }
 

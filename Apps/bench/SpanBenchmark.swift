@@ -72,11 +72,11 @@ enum SpanBenchmark {
 
     /// Keeps the newest spans.
     private final class Ring: SpanSink {
-        private let state = Mutex((spans: [Span?](repeating: nil, count: 1_024), count: 0))
+        private let state = Mutex((spans: [SpanRecord?](repeating: nil, count: 1_024), count: 0))
 
         var count: Int { state.withLock { $0.count } }
 
-        func record(_ span: Span) {
+        func record(_ span: SpanRecord) {
             state.withLock { state in
                 state.spans[state.count % 1_024] = span
                 state.count += 1

@@ -149,7 +149,7 @@ public final class RecordingSpanSink: SpanSink {
 
     public var spans: [TraceSpan] { contents.withLock { $0 } }
 
-    public func record(_ span: Span) {
+    public func record(_ span: SpanRecord) {
         let copy = span.copy(without: redactor)
         contents.withLock { $0.append(copy) }
     }

@@ -11,7 +11,7 @@ final class SpanList: SpanSink {
 
     var spans: [TraceSpan] { contents.withLock { $0 } }
 
-    func record(_ span: Span) {
+    func record(_ span: SpanRecord) {
         let copy = span.copy(without: Redactor())
         contents.withLock { $0.append(copy) }
     }

@@ -246,7 +246,7 @@ private final class CountingSink: SpanSink {
 
     var countsAll: Bool { true }
     var count: Int { spans.withLock { $0 } }
-    func record(_ span: Span) { spans.withLock { $0 += 1 } }
+    func record(_ span: SpanRecord) { spans.withLock { $0 += 1 } }
 }
 
 /// Nanoseconds that pass when the test says so.

@@ -6,7 +6,7 @@ final class HeldTrace: Sendable {
     private static let most = (spans: 1_000, bytes: 1 << 20)
 
     private struct State {
-        var spans: [Span] = []
+        var spans: [SpanRecord] = []
         var bytes = 0
         var hasFailed = false
         /// Whether the spans are recorded; nil before the end.
@@ -18,7 +18,7 @@ final class HeldTrace: Sendable {
     /// Takes a span that has ended.
     ///
     /// - Returns: the spans to record now.
-    func take(_ span: Span, slow: Duration?) -> [Span] {
+    func take(_ span: SpanRecord, slow: Duration?) -> [SpanRecord] {
         let (failed, bytes) = (span.failure != nil, span.bytes)
         let isSlow = slow.map { span.duration > $0 } ?? false
         return state.withLock { state in

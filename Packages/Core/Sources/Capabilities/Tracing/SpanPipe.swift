@@ -22,25 +22,25 @@ final class SpanPipe: Sendable {
     }
 
     @usableFromInline
-    func begin(_ name: String, _ kind: Span.Kind, _ scope: String, under outer: TraceContext?) -> Span {
+    func begin(_ name: String, _ kind: SpanRecord.Kind, _ scope: String, under outer: TraceContext?) -> SpanRecord {
         let trace = outer?.trace ?? ids.trace()
         let isSampled = outer?.isSampled ?? sampling.includes(trace)
         // Of a trace that is not recorded all spans wait until its work here has ended, and may be worth it.
         let held = isSampled || sinks.isEmpty ? nil : outer?.held ?? HeldTrace()
         let context = TraceContext(
             trace: trace, span: ids.span(), isSampled: isSampled, state: outer?.state, isRemote: false, held: held)
-        return Span(name, kind, scope, context, under: outer, start: now(), ticks: ticks)
+        return SpanRecord(name, kind, scope, context, under: outer, start: now(), ticks: ticks)
     }
 
     @usableFromInline
-    func end(_ span: Span, _ failure: String?) {
+    func end(_ span: SpanRecord, _ failure: String?) {
         guard span.end(failure) else { return }
         for counter in counters { counter.record(span) }
         guard let held = span.context.held else { return deliver(span) }
         for span in held.take(span, slow: sampling.slow) { deliver(span) }
     }
 
-    private func deliver(_ span: Span) {
+    private func deliver(_ span: SpanRecord) {
         for sink in sinks { sink.record(span) }
     }
 }

@@ -16,7 +16,7 @@ public struct TraceSpan: Sendable {
     /// How long it took.
     public let duration: Duration
     /// Which side of an exchange it is.
-    public var kind = Span.Kind.internal
+    public var kind = SpanRecord.Kind.internal
     /// Facts about the work, already without secrets.
     public let attributes: JSONObject
     /// What happened in it, in order.

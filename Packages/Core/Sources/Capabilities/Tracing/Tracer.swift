@@ -34,7 +34,7 @@ public struct Tracer: Sendable {
     ///   - scope: the feature that does the work.
     @inlinable
     public func span<Result: Sendable>(
-        _ name: @autoclosure () -> String, _ kind: Span.Kind = .internal, of scope: @autoclosure () -> String,
+        _ name: @autoclosure () -> String, _ kind: SpanRecord.Kind = .internal, of scope: @autoclosure () -> String,
         isolation: isolated (any Actor)? = #isolation, _ work: (ActiveSpan) async throws -> Result
     ) async rethrows -> Result {
         guard let pipe else { return try await work(ActiveSpan(nil)) }
@@ -55,15 +55,15 @@ public struct Tracer: Sendable {
     ///
     /// - Parameter outer: the span around it, such as that of the client; nil for that of the running task.
     public func begin(
-        _ name: String, _ kind: Span.Kind, of scope: String, under outer: TraceContext? = nil
-    ) -> Span? {
+        _ name: String, _ kind: SpanRecord.Kind, of scope: String, under outer: TraceContext? = nil
+    ) -> SpanRecord? {
         pipe?.begin(name, kind, scope, under: outer ?? TraceContext.current)
     }
 
     /// Ends a span, and passes it on.
     ///
     /// - Parameter failure: the code of the error that ended it, if any.
-    public func end(_ span: Span, failure: String?) { pipe?.end(span, failure) }
+    public func end(_ span: SpanRecord, failure: String?) { pipe?.end(span, failure) }
 }
 
 /// Which traces that begin in this process are recorded. One that another program has begun is recorded if that program says so.
@@ -90,7 +90,7 @@ public protocol SpanSink: AnyObject, Sendable {
     var countsAll: Bool { get }
 
     /// Called once for each span, after its work has ended. Its attributes may contain secrets until they are copied without.
-    func record(_ span: Span)
+    func record(_ span: SpanRecord)
 }
 
 extension SpanSink {
@@ -99,10 +99,10 @@ extension SpanSink {
 
 /// The work that runs in a span, for the facts about it. Without a sink nothing is kept.
 public struct ActiveSpan: Sendable {
-    @usableFromInline let span: Span?
+    @usableFromInline let span: SpanRecord?
 
     @usableFromInline
-    init(_ span: Span?) { self.span = span }
+    init(_ span: SpanRecord?) { self.span = span }
 
     /// Whether anything is kept, so that what is costly to find out need not be.
     public var isRecording: Bool { span != nil }

@@ -36,7 +36,7 @@ public final class GatewayMetrics: SpanSink {
     public var countsAll: Bool { true }
 
     /// Counts the request that a span of the server is about. Other spans are ignored.
-    public func record(_ span: Span) {
+    public func record(_ span: SpanRecord) {
         guard span.kind == .server, case .string(let route)? = span[.httpRoute] else { return }
         var (method, status) = ("", 0)
         if case .string(let word)? = span[.httpMethod] { method = word }

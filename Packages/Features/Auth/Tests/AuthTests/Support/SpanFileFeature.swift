@@ -30,7 +30,7 @@ private final class FileSpans: SpanSink {
         self.redactor = redactor
     }
 
-    func record(_ span: Span) {
+    func record(_ span: SpanRecord) {
         let span = span.copy(without: redactor)
         let line = "\(span.name) \(JSON.object(span.attributes).text()) \(span.failure ?? "")\n"
         turn.withLock { _ in

@@ -5,7 +5,7 @@ import Synchronization
 final class Spans: SpanSink {
     private let noted = Mutex<[String]>([])
 
-    func record(_ span: Span) { noted.withLock { $0.append(span.name) } }
+    func record(_ span: SpanRecord) { noted.withLock { $0.append(span.name) } }
 
     var names: [String] { noted.withLock { $0 } }
 }

@@ -266,9 +266,9 @@ extension ServerCore {
 final class Observation: Sendable {
     /// The trace context for the work of the request.
     let context: TraceContext
-    fileprivate let span: Span?
+    fileprivate let span: SpanRecord?
 
-    fileprivate init(_ context: TraceContext, _ span: Span?) {
+    fileprivate init(_ context: TraceContext, _ span: SpanRecord?) {
         self.context = context
         self.span = span
     }

@@ -17,7 +17,7 @@ import Testing
 
         var tracer: Tracer { Tracer(sinks: [self], now: Timestamp.now) }
 
-        func record(_ span: Span) {
+        func record(_ span: SpanRecord) {
             let copy = span.copy(without: redactor)
             state.withLock { $0.append(copy) }
             recorded.send(copy.attributes["martlet.request.id"]?.string ?? "")

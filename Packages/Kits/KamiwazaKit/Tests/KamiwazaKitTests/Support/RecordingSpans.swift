@@ -8,7 +8,7 @@ final class RecordingSpans: SpanSink {
 
     var all: String { texts.withLock { $0.joined(separator: "\n") } }
 
-    func record(_ span: Span) {
+    func record(_ span: SpanRecord) {
         let span = span.copy(without: Redactor())
         let text = "\(span.name) \(JSON.object(span.attributes).text()) \(span.failure ?? "")"
         texts.withLock { $0.append(text) }

@@ -3,7 +3,7 @@ import JSON
 import Synchronization
 
 /// A piece of work while it runs and until its sinks have written it: one object, in which a few facts need no further memory.
-public final class Span: Sendable {
+public final class SpanRecord: Sendable {
     /// Which side of an exchange it is.
     public enum Kind: Int, Sendable, Hashable {
         /// Work inside of a program.
