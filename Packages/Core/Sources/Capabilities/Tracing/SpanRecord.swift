@@ -170,6 +170,7 @@ public final class SpanRecord: Sendable {
             name: redactor.redact(name), feature: scope, context: context, parent: parent, start: start,
             duration: .nanoseconds(nanoseconds ?? 0), attributes: object(first + more), failure: failure)
         span.kind = kind
+        span.isParentRemote = isParentRemote
         span.events = events.map { event in
             TraceSpan.Event(
                 name: redactor.redact(event.name), time: start + .nanoseconds(event.nanoseconds),

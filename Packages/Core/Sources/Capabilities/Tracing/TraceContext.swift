@@ -14,8 +14,8 @@ public struct TraceContext: Sendable, Hashable {
     let held: HeldTrace?
 
     /// By default the trace is recorded.
-    public init(trace: TraceID, span: SpanID, isSampled: Bool = true) {
-        self.init(trace: trace, span: span, isSampled: isSampled, state: nil, isRemote: false, held: nil)
+    public init(trace: TraceID, span: SpanID, isSampled: Bool = true, state: String? = nil) {
+        self.init(trace: trace, span: span, isSampled: isSampled, state: state, isRemote: false, held: nil)
     }
 
     init(trace: TraceID, span: SpanID, isSampled: Bool, state: String?, isRemote: Bool, held: HeldTrace?) {
@@ -72,6 +72,15 @@ public struct TraceID: Sendable, Hashable, CustomStringConvertible {
 
     init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low == 0 ? 1 : low) }
 
+    /// The id of these two halves, of which the first has the first eight bytes; nil for zero, which is no id.
+    public init?(words: (UInt64, UInt64)) {
+        guard words.0 | words.1 != 0 else { return nil }
+        (high, low) = words
+    }
+
+    /// The same as two halves, so that it can be written without memory.
+    public var words: (UInt64, UInt64) { (high, low) }
+
     /// The same as 16 bytes.
     public var bytes: [UInt8] { high.bigEndianBytes + low.bigEndianBytes }
 
@@ -98,6 +107,15 @@ public struct SpanID: Sendable, Hashable, CustomStringConvertible {
     }
 
     init(_ value: UInt64) { self.value = value == 0 ? 1 : value }
+
+    /// The id with this number; nil for zero, which is no id.
+    public init?(word: UInt64) {
+        guard word != 0 else { return nil }
+        value = word
+    }
+
+    /// The same as a number, so that it can be written without memory.
+    public var word: UInt64 { value }
 
     /// The same as 8 bytes.
     public var bytes: [UInt8] { value.bigEndianBytes }

@@ -11,6 +11,8 @@ public struct TraceSpan: Sendable {
     public let context: TraceContext
     /// The span around it; nil for the first span of a trace.
     public let parent: SpanID?
+    /// Whether the span around it is one of another program.
+    public var isParentRemote = false
     /// When the work began.
     public let start: Timestamp
     /// How long it took.
@@ -21,7 +23,9 @@ public struct TraceSpan: Sendable {
     public let attributes: JSONObject
     /// What happened in it, in order.
     public var events: [Event] = []
-    /// How many attributes and events were left out.
+    /// Spans that it has to do with besides the one around it, such as those of the messages that it handles together.
+    public var links: [Link] = []
+    /// How many attributes, events and links were left out.
     public var dropped = 0
     /// The code of the error that ended it, if any.
     public let failure: String?
@@ -41,6 +45,19 @@ public struct TraceSpan: Sendable {
         /// Something that happened.
         public init(name: String, time: Timestamp, attributes: JSONObject = [:]) {
             (self.name, self.time, self.attributes) = (name, time, attributes)
+        }
+    }
+
+    /// Another span that the work has to do with.
+    public struct Link: Sendable {
+        /// That span.
+        public let context: TraceContext
+        /// Facts about the connection.
+        public let attributes: JSONObject
+
+        /// A connection to another span.
+        public init(to context: TraceContext, attributes: JSONObject = [:]) {
+            (self.context, self.attributes) = (context, attributes)
         }
     }
 
