@@ -54,6 +54,11 @@ public struct FileDescriptor: ~Copyable, Sendable {
 }
 
 extension FileDescriptor {
+    /// Opens a file of the program for reading. What a caller names is opened by its `GrantedPath`.
+    public static func reading(_ path: String) throws(FileError) -> FileDescriptor {
+        try open(path, O_RDONLY | O_NOFOLLOW, for: "read")
+    }
+
     /// Opens `path`, relative to the open directory when one is given; always close-on-exec.
     static func open(
         _ path: String, _ flags: Int32, mode: UInt32 = 0, in directory: Int32 = AT_FDCWD, for operation: String,
