@@ -11,6 +11,7 @@ let features: [String] = [
     "MCP",
     "OfflineModel",
     "Runner",
+    "Trace",
 ]
 
 /// The modules with tests of their own, for features that have more than one.

@@ -27,6 +27,9 @@ import Registry
 #if Shell
     import ShellFrontend
 #endif
+#if Trace
+    import Trace
+#endif
 
 /// The features of this program. A trait includes each of them in a build. `make feature NAME=Weather` adds one.
 enum BuiltInFeatures {
@@ -86,6 +89,11 @@ enum BuiltInFeatures {
                     ShellFeature.self
                 #endif
             }.described("Screens and actions of the features on a full terminal"),
+            BuiltInFeature(trait: "Trace", provides: "SpanSink", "DataStore") {
+                #if Trace
+                    TraceFeature.self
+                #endif
+            }.described("What commands, models and tools did, and how long that took"),
         ]
     }
 }

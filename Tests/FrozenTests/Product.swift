@@ -11,6 +11,7 @@ import Registry
 import Runner
 import ServeFrontend
 import ShellFrontend
+import Trace
 import WorkspaceSupport
 
 @testable import CommandLineFrontend
@@ -34,7 +35,7 @@ enum Product {
                 BuiltInFeature(GatewayFeature.self), BuiltInFeature(MCPFeature.self),
                 BuiltInFeature(OfflineModelFeature.self), BuiltInFeature(RunnerFeature.self),
                 BuiltInFeature(ServeFeature.self),
-                BuiltInFeature(ShellFeature.self),
+                BuiltInFeature(ShellFeature.self), BuiltInFeature(TraceFeature.self),
             ], environment: environment)
     }
 

@@ -15,6 +15,7 @@ import Registry
 import Runner
 import ServeFrontend
 import Testing
+import Trace
 
 /// Every caller with every action, and every target in every form that a parameter can name it: the whole product, made
 /// from the registry of all features, so that a new action is in it without being listed anywhere.
@@ -287,7 +288,7 @@ extension ProductTests {
                     BuiltInFeature(ChatFeature.self), BuiltInFeature(GatewayFeature.self),
                     BuiltInFeature(MCPFeature.self), BuiltInFeature(OfflineModelFeature.self),
                     BuiltInFeature(RunnerFeature.self),
-                    BuiltInFeature(ServeFeature.self),
+                    BuiltInFeature(ServeFeature.self), BuiltInFeature(TraceFeature.self),
                 ],
                 environment: ["HOME": folder, "MARTLET_HOME": "\(folder)/home", "PATH": "/usr/bin:/bin"])
             #expect(workbench.failure == nil)

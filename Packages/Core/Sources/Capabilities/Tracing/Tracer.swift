@@ -15,13 +15,16 @@ public struct Tracer: Sendable {
 
     /// - Parameters:
     ///   - now: the time of day. How long work takes does not depend on it.
-    ///   - sampling: which traces that begin here are recorded.
+    ///   - sampling: which traces that begin here are recorded; nil for what the sinks want.
     ///   - ticks: nanoseconds that never go back; nil for those of the system.
     public init(
-        sinks: [any SpanSink], now: @escaping @Sendable () -> Timestamp, sampling: TraceSampling = TraceSampling(),
+        sinks: [any SpanSink], now: @escaping @Sendable () -> Timestamp, sampling: TraceSampling? = nil,
         ticks: (@Sendable () -> Int64)? = nil
     ) {
-        pipe = sinks.isEmpty ? nil : SpanPipe(sinks, now: now, sampling: sampling, ticks: ticks)
+        let sinks = sinks.filter { $0.sampling != nil }
+        pipe =
+            sinks.isEmpty
+            ? nil : SpanPipe(sinks, now: now, sampling: sampling ?? TraceSampling(of: sinks), ticks: ticks)
     }
 
     // Inlinable, so that without a sink only the work is called.
@@ -79,6 +82,13 @@ public struct TraceSampling: Sendable {
         self.slow = slow
     }
 
+    /// What is enough for each of the sinks that record.
+    init(of sinks: [any SpanSink]) {
+        let wanted = sinks.filter { !$0.countsAll }.compactMap(\.sampling)
+        ratio = wanted.map(\.ratio).max() ?? 1
+        slow = wanted.compactMap(\.slow).min()
+    }
+
     func includes(_ trace: TraceID) -> Bool {
         ratio >= 1 || Double(trace.half) < ratio * Double(UInt64.max)
     }
@@ -88,6 +98,8 @@ public struct TraceSampling: Sendable {
 public protocol SpanSink: AnyObject, Sendable {
     /// Whether it gets the spans of traces that are not recorded too, because it only counts.
     var countsAll: Bool { get }
+    /// Which traces it wants; nil for none at all.
+    var sampling: TraceSampling? { get }
 
     /// Called once for each span, after its work has ended. Its attributes may contain secrets until they are copied without.
     func record(_ span: SpanRecord)
@@ -95,6 +107,7 @@ public protocol SpanSink: AnyObject, Sendable {
 
 extension SpanSink {
     public var countsAll: Bool { false }
+    public var sampling: TraceSampling? { TraceSampling() }
 }
 
 /// The work that runs in a span, for the facts about it. Without a sink nothing is kept.

@@ -1,0 +1,33 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let core: Target.Dependency = .product(name: "Core", package: "Core")
+let fileKit: Target.Dependency = .product(name: "FileKit", package: "FileKit")
+let storageKit: Target.Dependency = .product(name: "StorageKit", package: "StorageKit")
+let traceKit: Target.Dependency = .product(name: "TraceKit", package: "TraceKit")
+
+let package = Package(
+    name: "Trace",
+    products: [.library(name: "Trace", targets: ["Trace"])],
+    dependencies: [
+        .package(path: "../../Core"), .package(path: "../../Kits/FileKit"), .package(path: "../../Kits/LoopKit"),
+        .package(path: "../../Kits/StorageKit"), .package(path: "../../Kits/TraceKit"),
+    ],
+    targets: [
+        .target(name: "TraceStore", dependencies: [core, fileKit, storageKit, traceKit]),
+        .target(name: "Trace", dependencies: ["TraceStore", core, fileKit, storageKit, traceKit]),
+        .testTarget(
+            name: "TraceTests",
+            dependencies: [
+                "TraceStore", "Trace", core, .product(name: "CoreTesting", package: "Core"), fileKit,
+                .product(name: "LoopKit", package: "LoopKit"), storageKit, traceKit,
+            ]),
+    ]
+)
+
+for target in package.targets where target.type != .system && target.type != .plugin {
+    target.swiftSettings = [
+        .swiftLanguageMode(.v6), .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"), .strictMemorySafety(), .treatAllWarnings(as: .error),
+    ]
+}

@@ -1,0 +1,66 @@
+import Capabilities
+import Registry
+import TraceStore
+
+/// The period that figures are about.
+struct TracePeriod: ActionArguments {
+    private(set) var query = TraceQuery()
+
+    static let bindings = [
+        bind(\.query.since, .option("since", "Only traces that began since this time")),
+        bind(\.query.until, .option("until", "Only traces that began before this time")),
+        bind(\.query.service, .option("service", "Only traces of this program")),
+    ]
+
+    init() {}
+}
+
+/// The arguments of `trace.list`.
+struct TraceListArguments: ActionArguments {
+    private(set) var query = TraceQuery()
+    private(set) var page = 1 {
+        didSet { query.offset = (page - 1) * query.limit }
+    }
+    private var limit: Int {
+        get { query.limit }
+        set {
+            query.limit = newValue
+            query.offset = (page - 1) * newValue
+        }
+    }
+
+    static let bindings = [
+        bind(\.query.since, .option("since", "Only traces that began since this time")),
+        bind(\.query.until, .option("until", "Only traces that began before this time")),
+        bind(\.query.service, .option("service", "Only traces of this program")),
+        bind(\.query.text, .option("text", "Only traces with a span whose name contains this text")),
+        bind(\.query.hasFailed, .flag("failed", "Only traces in which something failed")),
+        bind(\.query.longer, .option("longer", "Only traces that took at least this long")),
+        bind(\.limit, .option("limit", "Maximum number of results", in: 1...1000, default: 50)),
+        bind(\.page, .option("page", "Which page of results", in: 1...1_000_000, default: 1)),
+    ]
+
+    init() {}
+}
+
+/// The arguments of `trace.export`.
+struct TraceExportArguments: ActionArguments {
+    private(set) var query = TraceQuery()
+    private(set) var ids: [String] = []
+    private(set) var format = SpanText.Format.ndjson
+    private(set) var output: WritePath?
+
+    static let bindings = [
+        bind(\.ids, .argument("ids", "Ids of traces, or their beginnings; all that match if none is given")),
+        bind(\.format, .option("as", "Form of the text", default: .ndjson)),
+        bind(\.output, .option("output", "Write to this file instead of printing")),
+        bind(\.query.since, .option("since", "Only traces that began since this time")),
+        bind(\.query.until, .option("until", "Only traces that began before this time")),
+        bind(\.query.service, .option("service", "Only traces of this program")),
+        bind(\.query.text, .option("text", "Only traces with a span whose name contains this text")),
+        bind(\.query.hasFailed, .flag("failed", "Only traces in which something failed")),
+        bind(\.query.longer, .option("longer", "Only traces that took at least this long")),
+    ]
+
+    init() {}
+}

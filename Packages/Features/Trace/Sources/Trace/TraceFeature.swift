@@ -1,0 +1,66 @@
+import Capabilities
+import FileKit
+import Glibc
+import JSON
+public import Registry
+import Screens
+public import Settings
+import StorageKit
+import TraceStore
+
+/// What commands, models, tools and requests did, and how long each took.
+public struct TraceFeature: Feature {
+    public static let manifest = Manifest(
+        id: "trace", summary: "What commands, models and tools did, and how long that took", version: "0.1.0",
+        provides: [.shared((any SpanSink).self), .shared((any DataStore).self)], settings: TraceSettings.declarations)
+
+    private let settings: TraceSettings
+
+    public init(_ settings: FeatureSettings) {
+        self.settings = TraceSettings(reading: settings)
+    }
+
+    public func register(in registry: inout RegistryBuilder) {
+        let surroundings = registry.surroundings
+        let folder = "\(surroundings.locations.state)/traces"
+        let database = TraceStore.database(at: "\(surroundings.locations.state)/trace.db") {
+            $0.tell(ActionContext.current?.notice)
+        }
+        let store = TraceStore(
+            database, spools: "\(folder)/spool", budget: settings.budget, now: surroundings.now)
+        let spool = SpanSpool(
+            in: "\(folder)/spool", as: Self.processName(), Self.resource, limits: settings.spool,
+            without: surroundings.redactor, clock: surroundings.clock, ignoring: Self.manifest.id)
+        registry.provide((any SpanSink).self, spool as any SpanSink)
+        registry.closes {
+            if await spool.close() {
+                // So many files wait that somebody has to take them. Another process may be doing it, and nobody is there
+                // to be told.
+                do { try await store.takeSpools() } catch {}
+            }
+            await store.close()
+        }
+        registry.provide(
+            (any DataStore).self,
+            DatabaseStore(id: "traces", summary: "What was done, and how long it took", database: database))
+        registry.uses(Library("libsqlite3") { Database.libraryVersion })
+        for action in TraceActions(store, spool).all { registry.add(action) }
+        registry.addScreen(
+            "trace.traces", "Traces", .tab("Settings"), listing: "trace.list", id: "id",
+            detail: .screen("trace.spans", "Spans", ["id": .row("id")]), every: .seconds(2))
+        registry.addScreen("trace.spans", "Spans of a trace", .detail, listing: "trace.show", id: "span")
+        registry.addScreen("trace.figures", "Times of work", .tab("Settings"), listing: "trace.stats", id: "name")
+    }
+
+    /// A name that no other process has, nor another composition of this one.
+    private static func processName() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return "\(getpid())-\(Hexadecimal.digits(of: generator.next() as UInt64))"
+    }
+
+    /// What this process is, in OpenTelemetry's words.
+    private static var resource: JSONObject {
+        let program = CommandLine.arguments.first.map { String($0.split(separator: "/").last ?? "") } ?? ""
+        return ["service.name": .string(program.isEmpty ? "martlet" : program), "process.pid": .int(Int(getpid()))]
+    }
+}

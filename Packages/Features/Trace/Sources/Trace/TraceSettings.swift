@@ -1,0 +1,50 @@
+import Capabilities
+import Settings
+import TraceStore
+
+/// The settings of the feature.
+struct TraceSettings: SettingsRecord {
+    private var records = true
+    var limits = SpanSpool.Limits()
+    var budget = TraceStore.Budget()
+    private var ratio = 1.0
+    private var slow: Duration?
+
+    /// The limits with the part of traces that is recorded.
+    var spool: SpanSpool.Limits {
+        var all = limits
+        all.sampling = records ? TraceSampling(ratio: ratio, slow: slow) : nil
+        return all
+    }
+
+    static let bindings = [
+        bind(
+            { $0.records = $1 },
+            Setting(
+                "record",
+                "Whether it is recorded what commands, models, tools and requests do and how long that takes; never what was said",
+                default: true, risk: .widens)),
+        bind(
+            { $0.ratio = $1 },
+            Setting("sample", "The part of traces that is recorded", in: 0...1, default: 1, risk: .widens)),
+        bind(
+            { $0.slow = $1 },
+            Setting(
+                "slow", "Time after which a trace is recorded in any case, as one in which something fails",
+                default: Duration?.none)),
+        bind(
+            { $0.limits.rate = $1 },
+            Setting(
+                "rate", "Spans that a process records in a second; of more, those that failed come first",
+                in: 1...1_000_000,
+                default: 2_000, risk: .widens)),
+        bind(
+            { $0.budget.bytes = $1.bytes },
+            Setting(
+                "budget", "Size of all traces; the oldest are removed", in: ByteCount(1 << 20)...ByteCount(1 << 40),
+                default: ByteCount(512 << 20), risk: .widens)),
+        bind(
+            { $0.budget.time = $1 },
+            Setting("keep", "How long traces are kept", default: .seconds(14 * 86_400), risk: .widens)),
+    ]
+}

@@ -1,0 +1,140 @@
+public import Capabilities
+import FileKit
+public import JSON
+import Synchronization
+import TraceKit
+
+/// The spans of this process on their way to the database: in memory for at most a second, then in a file of this process, from
+/// where whoever reads traces takes them.
+public final class SpanSpool: SpanSink {
+    /// What decides how much is kept.
+    public struct Limits: Sendable {
+        /// The spans of one second; of more, those that failed are kept first.
+        public var rate = 2_000
+        /// Which traces are recorded; nil for none.
+        public var sampling: TraceSampling? = TraceSampling()
+        /// The files that may wait. Of more, the process that adds one takes them to the database at its end.
+        public var files = 200
+
+        /// The defaults of the settings.
+        public init() {}
+    }
+
+    public let sampling: TraceSampling?
+    private let folder: String
+    private let file: SpoolFile
+    private let resource: JSONObject
+    private let limits: Limits
+    private let redactor: Redactor
+    private let clock: any Clock<Duration>
+    /// The feature whose spans are not recorded: what reads traces would only show itself.
+    private let silent: String
+    private let state = Mutex(State())
+
+    /// How often the file is written.
+    private static let interval = Duration.seconds(1)
+
+    private struct State {
+        var spans: [SpanRecord] = []
+        var failed = 0
+        var dropped = 0
+        /// Why the last write failed.
+        var problem: (any Error)?
+        var hasWritten = false
+        /// Writes once a second while there is something to write.
+        var writer: Task<Void, Never>?
+        var isClosed = false
+    }
+
+    /// - Parameters:
+    ///   - folder: for the files of all processes.
+    ///   - name: of this process, which no other one has.
+    ///   - resource: what this process is.
+    public init(
+        in folder: String, as name: String, _ resource: JSONObject, limits: Limits, without redactor: Redactor,
+        clock: any Clock<Duration>, ignoring silent: String
+    ) {
+        self.folder = folder
+        file = SpoolFile("\(folder)/\(name).ndjson")
+        (self.resource, self.limits, self.redactor) = (resource, limits, redactor)
+        (self.clock, self.silent, sampling) = (clock, silent, limits.sampling)
+    }
+
+    public func record(_ span: SpanRecord) {
+        guard span.scope != silent else { return }
+        state.withLock { state in
+            let isFull = state.spans.count >= limits.rate
+            if !isFull {
+                if span.failure != nil { state.failed += 1 }
+                state.spans.append(span)
+            } else {
+                state.dropped += 1
+                // One that failed takes the place of one that did not.
+                if span.failure != nil, state.failed < limits.rate,
+                    let index = state.spans.lastIndex(where: { $0.failure == nil })
+                {
+                    state.spans[index] = span
+                    state.failed += 1
+                }
+            }
+            guard state.writer == nil, !state.isClosed else { return }
+            // `close` cancels and awaits it. It has nothing of the caller in whose task it began.
+            state.writer = Task.detached { [self] in await writeWhileNeeded() }
+        }
+    }
+
+    private func writeWhileNeeded() async {
+        while true {
+            do { try await clock.sleep(for: Self.interval) } catch { return }
+            if !write() { return }
+        }
+    }
+
+    /// Writes what has come together.
+    ///
+    /// - Returns: whether there was something. If not, the next span begins another writer.
+    private func write() -> Bool {
+        let (spans, dropped) = state.withLock { state in
+            if state.spans.isEmpty, !state.isClosed { state.writer = nil }
+            defer { (state.spans, state.failed, state.dropped) = ([], 0, 0) }
+            return (state.spans, state.dropped)
+        }
+        guard !spans.isEmpty else { return false }
+        do {
+            if !state.withLock({ $0.hasWritten }) { try Files.makeDirectories(folder) }
+            try file.append { isFirst in
+                var bytes: [UInt8] = []
+                if isFirst { SpoolLine.write(resource: resource, into: &bytes) }
+                for span in spans { SpanLine.write(span.copy(without: redactor), into: &bytes) }
+                if dropped > 0 { SpoolLine.write(dropped: dropped, into: &bytes) }
+                return bytes
+            }
+            state.withLock { ($0.problem, $0.hasWritten) = (nil, true) }
+        } catch {
+            // Work must not fail because it cannot be traced. The health of the feature tells why.
+            state.withLock { $0.problem = error }
+        }
+        return true
+    }
+
+    /// Why spans could not be written the last time.
+    public var problem: (any Error)? { state.withLock { $0.problem } }
+
+    /// Writes what is left. Later spans are lost.
+    ///
+    /// - Returns: whether so many files wait that they should be taken to the database now.
+    public func close() async -> Bool {
+        let writer = state.withLock { state in
+            state.isClosed = true
+            return state.writer
+        }
+        writer?.cancel()
+        await writer?.value
+        _ = write()
+        guard state.withLock({ $0.hasWritten }) else { return false }
+        do { return try Files.list(folder).count > limits.files } catch { return false }
+    }
+
+    /// Writes what has come together now, so that this process can read its own spans.
+    public func flush() { _ = write() }
+}

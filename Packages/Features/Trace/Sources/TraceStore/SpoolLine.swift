@@ -1,0 +1,43 @@
+public import Capabilities
+public import JSON
+import TraceKit
+
+/// A line of a spool: a span, what the process is whose spans follow, or how many were left out.
+public enum SpoolLine {
+    /// A span.
+    case span(TraceSpan)
+    /// What recorded the spans after it.
+    case resource(JSONObject)
+    /// How many spans were left out.
+    case dropped(Int)
+
+    /// - Throws: if the line is none of these, such as the last one of a process that was killed.
+    public init(_ line: ArraySlice<UInt8>) throws {
+        // Spans begin with their ids, so that the other kinds are found without reading a span twice.
+        if line.starts(with: Self.resourceStart) || line.starts(with: Self.droppedStart) {
+            let json = try JSON(parsing: Array(line))
+            if let resource = json["resource"]?.object {
+                self = .resource(resource)
+                return
+            }
+            if let dropped = json["dropped_spans"]?.int {
+                self = .dropped(dropped)
+                return
+            }
+        }
+        self = .span(try SpanLine.read(line))
+    }
+
+    private static let resourceStart = Array(#"{"resource":"#.utf8)
+    private static let droppedStart = Array(#"{"dropped_spans":"#.utf8)
+
+    /// Adds the line that says what recorded the spans after it.
+    public static func write(resource: JSONObject, into bytes: inout [UInt8]) {
+        JSON.object(["resource": .object(resource)]).write(into: &bytes)
+        bytes.append(UInt8(ascii: "\n"))
+    }
+
+    static func write(dropped: Int, into bytes: inout [UInt8]) {
+        bytes += Array("{\"dropped_spans\":\(dropped)}\n".utf8)
+    }
+}

@@ -1,0 +1,257 @@
+public import Capabilities
+public import JSON
+import StorageKit
+import TraceKit
+
+/// Which traces are wanted.
+public struct TraceQuery: Sendable {
+    /// Only those that began at or after this time.
+    public var since: Timestamp?
+    /// Only those that began before this time.
+    public var until: Timestamp?
+    /// Only those of this program.
+    public var service: String?
+    /// Only those with a span whose name contains this text.
+    public var text: String?
+    /// Only those with these ids; all if there are none.
+    public var ids: [String] = []
+    /// Only those in which something failed.
+    public var hasFailed = false
+    /// Only those that took at least this long.
+    public var longer: Duration?
+    /// How many are wanted, the newest first.
+    public var limit = 50
+    /// How many of the newest are left out.
+    public var offset = 0
+
+    /// All of them, in pages.
+    public init() {}
+}
+
+/// A trace in a list.
+public struct TraceSummary: Sendable, Hashable {
+    /// Its id.
+    public let id: String
+    /// The name of its first span, as far as that was recorded.
+    public let name: String?
+    /// The program in which it began.
+    public let service: String
+    /// When it began.
+    public let began: Timestamp
+    /// How long it took.
+    public let duration: Duration
+    /// How many spans it has.
+    public let spans: Int
+    /// How many of them failed.
+    public let failures: Int
+}
+
+/// A span in the database, with the process that recorded it.
+public struct StoredSpan: Sendable {
+    /// The span.
+    public let span: TraceSpan
+    /// What the process is.
+    public let resource: JSONObject
+
+    /// A span of a process.
+    public init(span: TraceSpan, resource: JSONObject) { (self.span, self.resource) = (span, resource) }
+}
+
+extension TraceStore {
+    /// Traces, the newest first, and how many there are in all.
+    public func traces(_ query: TraceQuery) async throws -> (traces: [TraceSummary], total: Int) {
+        guard !isEmpty else { return ([], 0) }
+        try await takeSpools()
+        let text = query.text.map {
+            "%\($0.replacing("\\", with: "\\\\").replacing("%", with: "\\%").replacing("_", with: "\\_"))%"
+        }
+        let condition: SQL = """
+             WHERE (?1 IS NULL OR began >= ?1) AND (?2 IS NULL OR began < ?2) AND (?3 IS NULL OR service = ?3)
+                AND (?4 IS NULL OR trace IN (SELECT trace FROM spans WHERE name LIKE ?4 ESCAPE '\\'))
+                AND (NOT ?5 OR failures > 0) AND (?6 IS NULL OR ended - began >= ?6)
+            """
+        let least = query.longer.map { Int($0.nanoseconds / 1_000) }
+        return try await database.read { connection in
+            let total = try connection.first(
+                "SELECT count(*) FROM traces" + condition, query.since, query.until, query.service, text,
+                query.hasFailed, least
+            ) { row in try row[0] as Int }
+            let found = try connection.all(
+                "SELECT trace, name, service, began, ended, spans, failures FROM traces" + condition
+                    + " ORDER BY began DESC LIMIT ?7 OFFSET ?8",
+                query.since, query.until, query.service, text, query.hasFailed, least, max(0, query.limit),
+                max(0, query.offset)
+            ) { row in
+                let (trace, began, ended): ([UInt8], Timestamp, Timestamp) = (try row[0], try row[3], try row[4])
+                return TraceSummary(
+                    id: Hexadecimal.encode(trace), name: try row[1], service: try row[2], began: began,
+                    duration: ended - began, spans: try row[5], failures: try row[6])
+            }
+            return (found, total ?? 0)
+        }
+    }
+
+    /// The whole id of a trace, of which the beginning is enough.
+    ///
+    /// - Throws: `TraceError` if there is none, or more than one.
+    public func trace(beginning start: String) async throws -> String {
+        try await takeSpools()
+        let wanted = start.lowercased()
+        guard wanted.count >= 2, wanted.count <= 32, wanted.allSatisfy({ $0.isHexDigit }) else {
+            throw TraceError.notID(start)
+        }
+        let least = wanted.padding(with: "0")
+        let most = wanted.padding(with: "f")
+        let found: [String] = try await database.read { connection in
+            try connection.all(
+                "SELECT trace FROM traces WHERE trace BETWEEN ? AND ? LIMIT 2", least, most
+            ) { row in Hexadecimal.encode(try row[0] as [UInt8]) }
+        }
+        guard let id = found.first else { throw TraceError.unknown(start) }
+        guard found.count == 1 else { throw TraceError.ambiguous(start) }
+        return id
+    }
+
+    /// The spans of a trace, in the order in which they began.
+    public func spans(of trace: String, limit: Int = 100_000) async throws -> [StoredSpan] {
+        guard let id = Hexadecimal.decode(trace) else { return [] }
+        return try await database.read { connection in
+            try connection.all(
+                """
+                SELECT s.line, r.attributes FROM spans AS s JOIN resources AS r ON r.number = s.resource
+                    WHERE s.trace = ? ORDER BY s.began, s.span LIMIT ?
+                """, id, limit
+            ) { row in try StoredSpan(row) }
+        }
+    }
+
+    /// Passes the spans of traces on, one trace after the other, the oldest first.
+    public func forEachSpan(_ query: TraceQuery, _ body: @escaping @Sendable (StoredSpan) throws -> Void) async throws {
+        var ids = query.ids
+        if ids.isEmpty {
+            var wanted = query
+            (wanted.limit, wanted.offset) = (.max, 0)
+            ids = try await traces(wanted).traces.reversed().map(\.id)
+        }
+        for id in ids {
+            for span in try await spans(of: id) { try body(span) }
+        }
+    }
+
+    /// Passes on the name of each span, how long it took, and whether it failed.
+    public func forEachTime(
+        _ query: TraceQuery, _ body: (String, Duration, _ hasFailed: Bool) -> Void
+    ) async throws {
+        guard !isEmpty else { return }
+        try await takeSpools()
+        var last: (began: Timestamp, trace: [UInt8], span: [UInt8]) = (query.since ?? .init(microseconds: .min), [], [])
+        while true {
+            // In pages, so that memory does not grow and writers are not kept waiting.
+            let page = try await database.read { [last] connection in
+                try connection.all(
+                    """
+                    SELECT s.name, s.duration, s.failure IS NOT NULL, s.began, s.trace, s.span FROM spans AS s
+                        JOIN traces AS t ON t.trace = s.trace
+                        WHERE (s.began, s.trace, s.span) > (?1, ?2, ?3) AND (?4 IS NULL OR t.began < ?4)
+                            AND (?5 IS NULL OR t.service = ?5)
+                        ORDER BY s.began, s.trace, s.span LIMIT ?6
+                    """, last.began, last.trace, last.span, query.until, query.service, Self.page
+                ) { row in
+                    (
+                        name: try row[0] as String, time: try row[1] as Int, hasFailed: try row[2] as Bool,
+                        began: try row[3] as Timestamp, trace: try row[4] as [UInt8], span: try row[5] as [UInt8]
+                    )
+                }
+            }
+            for row in page { body(row.name, .nanoseconds(row.time), row.hasFailed) }
+            guard let end = page.last, page.count == Self.page else { return }
+            last = (end.began, end.trace, end.span)
+        }
+    }
+
+    private static var page: Int { 20_000 }
+
+    /// How many spans were left out because there were too many at once.
+    public func lost(since: Timestamp?) async throws -> Int {
+        guard !isEmpty else { return 0 }
+        return try await database.read { connection in
+            try connection.first(
+                "SELECT coalesce(sum(spans), 0) FROM losses WHERE ?1 IS NULL OR time >= ?1", since
+            ) { try $0[0] as Int } ?? 0
+        }
+    }
+
+    /// Removes traces that began before a time; nil for all.
+    ///
+    /// - Returns: how many.
+    public func clear(before time: Timestamp?) async throws -> Int {
+        guard !isEmpty else { return 0 }
+        try await takeSpools()
+        return try await database.write { connection in
+            try connection.run("DELETE FROM losses WHERE ?1 IS NULL OR time < ?1", time)
+            guard let time else {
+                let count = try connection.first("SELECT count(*) FROM traces") { try $0[0] as Int } ?? 0
+                try connection.run("DELETE FROM spans")
+                try connection.run("DELETE FROM traces")
+                return count
+            }
+            return try connection.remove("SELECT trace FROM traces WHERE began < ?", time)
+        }
+    }
+}
+
+extension StoredSpan {
+    fileprivate init(_ row: borrowing Row) throws {
+        let (line, attributes): ([UInt8], String) = (try row[0], try row[1])
+        span = try SpanLine.read(line)
+        resource = try JSON(parsing: attributes).object ?? [:]
+    }
+}
+
+extension String {
+    /// The bytes of an id that begins with these digits and goes on with one digit.
+    fileprivate func padding(with digit: Character) -> [UInt8] {
+        Hexadecimal.decode(self + String(repeating: digit, count: 32 - count)) ?? []
+    }
+}
+
+/// Why a trace cannot be shown.
+public enum TraceError: Failure, Hashable {
+    /// The word is no id.
+    case notID(String)
+    /// There is no such trace.
+    case unknown(String)
+    /// Several traces have an id that begins so.
+    case ambiguous(String)
+    /// A file has no spans.
+    case noSpans(String)
+
+    public var code: String {
+        switch self {
+        case .notID: "trace.not-an-id"
+        case .unknown: "trace.unknown"
+        case .ambiguous: "trace.ambiguous"
+        case .noSpans: "trace.no-spans"
+        }
+    }
+
+    public var exit: ExitCode {
+        switch self {
+        case .notID, .ambiguous: .usage
+        case .unknown, .noSpans: .failed
+        }
+    }
+
+    public var message: String {
+        switch self {
+        case .notID(let word):
+            "\(PlainText.escape(word).quotedForMessage) is no id of a trace, which has up to 32 hexadecimal digits; 'trace list' shows them"
+        case .unknown(let word):
+            "there is no trace \(PlainText.escape(word)); it may have been removed (trace.keep, trace.budget), or trace.record is false"
+        case .ambiguous(let word):
+            "several traces begin with \(PlainText.escape(word)); give more digits"
+        case .noSpans(let path):
+            "\(PlainText.escape(path)) has no spans, one a line, as 'trace export' writes them"
+        }
+    }
+}

@@ -1,0 +1,226 @@
+public import Capabilities
+public import FileKit
+import JSON
+public import StorageKit
+import TraceKit
+
+/// The traces of all processes of this user, in the database `trace.db`.
+public final class TraceStore: Sendable {
+    /// What is kept.
+    public struct Budget: Sendable {
+        /// The bytes of spans; of more, the oldest traces are removed.
+        public var bytes = 512 << 20
+        /// How long a trace is kept, from when it was added.
+        public var time = Duration.seconds(14 * 86_400)
+
+        /// The defaults of the settings.
+        public init() {}
+    }
+
+    public let database: Database
+    private let spools: String
+    private let budget: Budget
+    private let now: @Sendable () -> Timestamp
+
+    /// - Parameter spools: the folder with the files of processes.
+    public init(
+        _ database: Database, spools: String, budget: Budget, now: @escaping @Sendable () -> Timestamp
+    ) {
+        (self.database, self.spools, self.budget, self.now) = (database, spools, budget, now)
+    }
+
+    /// The database in a file.
+    public static func database(
+        at path: String, notice: @escaping @Sendable (StorageNotice) -> Void = { $0.tell(nil) }
+    ) -> Database {
+        // What a crash of the machine takes with it was written in its last seconds, so that not every change waits for the disk.
+        Database(path, migrations: migrations, durability: .normal, busyLimit: .seconds(10), notice: notice)
+    }
+
+    public func close() async { await database.close() }
+
+    /// Whether there is anything to read.
+    public var isEmpty: Bool { !Files.exists(database.path) && !Files.exists(spools) }
+}
+
+// MARK: Taking spools
+
+extension TraceStore {
+    /// The spans of one transaction.
+    private static let batch = 2_000
+
+    /// Takes what processes have written into the database, and removes what is over the budget.
+    public func takeSpools() async throws {
+        guard Files.exists(spools) else { return }
+        // One process at a time; what another one is taking is there soon.
+        let lock = try await FileLock.acquire("\(spools).lock", within: .seconds(10))
+        for entry in try Files.list(spools) where entry.name.hasSuffix(".ndjson") {
+            let path = "\(spools)/\(entry.name)"
+            // What a killed process has left of an earlier attempt is taken with it.
+            if try SpoolFile(path).take(as: "\(path).taken-\(now().microseconds)") { continue }
+        }
+        for entry in try Files.list(spools) where entry.name.contains(".ndjson.taken-") {
+            let path = "\(spools)/\(entry.name)"
+            try await add(linesOf: FileDescriptor.reading(path))
+            try Files.remove(path)
+        }
+        try await prune()
+        lock.release()
+    }
+
+    /// Adds the spans of a file with a span a line.
+    ///
+    /// - Returns: how many were new, and how many lines were no spans.
+    @discardableResult
+    public func add(linesOf file: consuming FileDescriptor) async throws -> (added: Int, unreadable: Int) {
+        var reader = LineFile(file)
+        var resource: JSONObject = [:]
+        var (added, unreadable) = (0, 0)
+        while let lines = try reader.next(upTo: Self.batch) {
+            var batch: [(TraceSpan, [UInt8])] = []
+            var dropped = 0
+            func store() async throws {
+                let (spans, resource, lost) = (batch, resource, dropped)
+                (batch, dropped) = ([], 0)
+                guard !spans.isEmpty || lost > 0 else { return }
+                let time = now()
+                added += try await database.write { connection in
+                    if lost > 0 { try connection.count(lost: lost, at: time) }
+                    return try connection.add(spans, of: resource, at: time)
+                }
+            }
+            for line in lines {
+                // A line that cannot be read, such as the last one of a killed process, loses itself only.
+                do {
+                    switch try SpoolLine(line[...]) {
+                    case .span(let span): batch.append((span, line))
+                    case .dropped(let count): dropped += count
+                    case .resource(let next):
+                        try await store()
+                        resource = next
+                    }
+                } catch let error as StorageError {
+                    throw error
+                } catch is CancellationError {
+                    throw CancellationError()
+                } catch {
+                    unreadable += 1
+                }
+            }
+            try await store()
+        }
+        return (added, unreadable)
+    }
+
+    /// Removes traces that are too old, and the oldest of too many.
+    func prune() async throws {
+        let oldest = now() - budget.time
+        try await database.write { connection in
+            try connection.remove("SELECT trace FROM traces WHERE added < ? LIMIT ?", oldest, 100_000)
+        }
+        while true {
+            let excess = try await database.write { [budget] connection -> Bool in
+                let bytes = try connection.first("SELECT coalesce(sum(bytes), 0) FROM traces") { try $0[0] as Int } ?? 0
+                guard bytes > budget.bytes else { return false }
+                return try connection.remove("SELECT trace FROM traces ORDER BY began LIMIT ?", 200) > 0
+            }
+            guard excess else { return }
+        }
+    }
+}
+
+extension Timestamp {
+    fileprivate static func - (time: Timestamp, duration: Duration) -> Timestamp { time + (.zero - duration) }
+}
+
+// MARK: Rows
+
+extension Connection {
+    /// Adds spans that are not there yet.
+    ///
+    /// - Returns: how many were new.
+    fileprivate func add(
+        _ spans: [(TraceSpan, [UInt8])], of resource: JSONObject, at time: Timestamp
+    ) throws -> Int {
+        let text = JSON.object(resource).text()
+        try run("INSERT OR IGNORE INTO resources (attributes) VALUES (?)", text)
+        let number = try first("SELECT number FROM resources WHERE attributes = ?", text) { try $0[0] as Int } ?? 0
+        let service = resource["service.name"]?.string ?? ""
+        var added = 0
+        for (span, line) in spans {
+            let isRoot = span.parent == nil || span.isParentRemote
+            let (trace, failed) = (span.context.trace.bytes, span.failure == nil ? 0 : 1)
+            let changed = try run(
+                """
+                INSERT OR IGNORE INTO spans (trace, span, resource, name, feature, began, duration, failure, line)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+                trace, span.context.span.bytes, number, span.name, span.feature, span.start, span.duration.nanoseconds,
+                span.failure, line)
+            guard changed > 0 else { continue }
+            added += 1
+            try run(
+                """
+                INSERT INTO traces (trace, began, ended, added, name, service, spans, failures, bytes)
+                    VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?)
+                    ON CONFLICT (trace) DO UPDATE SET
+                        began = min(began, excluded.began), ended = max(ended, excluded.ended),
+                        name = coalesce(excluded.name, name), spans = spans + 1,
+                        failures = failures + excluded.failures, bytes = bytes + excluded.bytes
+                """,
+                trace, span.start, span.end, time, isRoot ? span.name : nil, service, failed, line.count + Self.overhead
+            )
+        }
+        return added
+    }
+
+    /// Roughly what a span takes besides its line.
+    private static var overhead: Int { 200 }
+
+    fileprivate func count(lost: Int, at time: Timestamp) throws {
+        try run("INSERT INTO losses (time, spans) VALUES (?, ?)", time, lost)
+    }
+
+    /// Removes the traces that a query selects.
+    ///
+    /// - Returns: how many.
+    @discardableResult
+    func remove<each Value: Storable>(_ query: SQL, _ values: repeat each Value) throws -> Int {
+        let traces = try all(query, repeat each values) { try $0[0] as [UInt8] }
+        for trace in traces {
+            try run("DELETE FROM spans WHERE trace = ?", trace)
+            try run("DELETE FROM traces WHERE trace = ?", trace)
+        }
+        return traces.count
+    }
+}
+
+extension Duration {
+    /// In nanoseconds, for the database.
+    var nanoseconds: Int {
+        Int(clamping: components.seconds) * 1_000_000_000 + Int(components.attoseconds / 1_000_000_000)
+    }
+}
+
+extension TraceStore {
+    /// The migrations. Never change a released migration; add a new one.
+    static let migrations = [
+        Migration(
+            "traces",
+            """
+            CREATE TABLE resources (number INTEGER PRIMARY KEY, attributes TEXT NOT NULL UNIQUE) STRICT;
+            CREATE TABLE spans (
+                trace BLOB NOT NULL, span BLOB NOT NULL, resource INTEGER NOT NULL, name TEXT NOT NULL,
+                feature TEXT NOT NULL, began INTEGER NOT NULL, duration INTEGER NOT NULL, failure TEXT, line BLOB NOT NULL,
+                PRIMARY KEY (trace, span)) STRICT, WITHOUT ROWID;
+            CREATE INDEX spans_began ON spans (began, trace, span);
+            CREATE INDEX spans_name ON spans (name);
+            CREATE TABLE traces (
+                trace BLOB PRIMARY KEY, began INTEGER NOT NULL, ended INTEGER NOT NULL, added INTEGER NOT NULL, name TEXT,
+                service TEXT NOT NULL, spans INTEGER NOT NULL, failures INTEGER NOT NULL, bytes INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+            CREATE INDEX traces_began ON traces (began);
+            CREATE INDEX traces_added ON traces (added);
+            CREATE TABLE losses (time INTEGER NOT NULL, spans INTEGER NOT NULL) STRICT;
+            """)
+    ]
+}
