@@ -33,6 +33,13 @@ public struct TraceContext: Sendable, Hashable {
     /// The context of the running task, if it is traced.
     @TaskLocal public static var current: TraceContext?
 
+    /// The context that another program has left in a set of values, such as the environment or the `_meta` of a request:
+    /// `traceparent` and `tracestate`, in capitals for the environment. Nil if there is none that is valid.
+    public init?(in values: (String) -> String?) {
+        guard let parent = values("traceparent") else { return nil }
+        self.init(traceparent: parent, tracestate: values("tracestate"))
+    }
+
     /// The header value.
     public var traceparent: String { "00-\(trace)-\(span)-\(isSampled ? "01" : "00")" }
 

@@ -158,6 +158,7 @@ final class ChatServices: Sendable {
         if let trust = registry.optional((any TrustStore).self) { configuration.trust = TrustDomain(trust) }
         configuration.proxies = ProxySettings(environment: surroundings.environment)
         configuration.feature = "chat"
+        configuration.sendsTraceparent = true
         configuration.tracer = tracer
         configuration.now = surroundings.now
         return configuration

@@ -25,6 +25,7 @@ final class Clients: Sendable {
             if !isOwn { (configuration.trust.identity, configuration.trust.identities) = (nil, [:]) }
             configuration.proxies = ProxySettings(environment: surroundings.environment)
             configuration.feature = "mcp"
+            configuration.sendsTraceparent = true
             configuration.now = surroundings.now
             let made = HTTPClient(configuration)
             clients[isOwn] = made

@@ -139,10 +139,14 @@ struct Command: Sendable {
             }
             if !action.isHidden { tellVariables(output) }
             let value = try await withDrawing(line, output) { [arguments] in
-                try await Theme.$chosen.withValue(colors.themes) {
-                    try await workbench.perform(
-                        action, arguments, as: .person(interaction), output: output, limit: options.limit,
-                        isAgreed: options.isAgreed)
+                // Whoever started the command may have a trace that it belongs to.
+                let outer = TraceContext { [host] in host.environment[$0.uppercased()] }
+                return try await TraceContext.$current.withValue(outer) {
+                    try await Theme.$chosen.withValue(colors.themes) {
+                        try await workbench.perform(
+                            action, arguments, as: .person(interaction), output: output, limit: options.limit,
+                            isAgreed: options.isAgreed)
+                    }
                 }
             }
             return try print(value, action, output)

@@ -33,6 +33,11 @@ extension MCPClient {
     ) async throws -> MCPResult {
         let limit = limit ?? limits.call
         var params: JSONObject = ["name": .string(tool), "arguments": .object(arguments)]
+        var meta = meta
+        if let trace = TraceContext.current {
+            meta["traceparent"] = .string(trace.traceparent)
+            meta["tracestate"] = trace.state.map { .string($0) }
+        }
         if !meta.isEmpty { params["_meta"] = .object(meta) }
         if asTask || knownTools.mustBeTask(tool) { params["task"] = ["ttl": .int(Int(limit.total / .milliseconds(1)))] }
         var result: JSON

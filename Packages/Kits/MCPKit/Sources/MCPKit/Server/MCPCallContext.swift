@@ -1,3 +1,4 @@
+public import Capabilities
 public import JSON
 import RPCKit
 
@@ -10,6 +11,9 @@ public struct MCPCallContext: Sendable {
     /// What the client added to the request, such as the context of a trace.
     public let meta: JSONObject
     let call: ServerCall
+
+    /// The client's place in a trace; nil if it has none.
+    public var trace: TraceContext? { TraceContext { meta[$0]?.string } }
 
     /// Tells how far the call has come, if the client wants to know. A value that does not grow is left out.
     public func progress(_ value: Double, of total: Double? = nil, message: String? = nil) {
