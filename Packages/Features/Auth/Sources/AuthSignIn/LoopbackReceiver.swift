@@ -148,7 +148,6 @@ extension LoopbackReceiver {
         serving.limits.connections = 64
         // Time for the page to reach the browser.
         serving.limits.drain = .seconds(1)
-        serving.now = configuration.now
         let server = HTTPServer(try routes { place.receiver }, serving)
         let started = Promise<LoopbackReceiver>()
         return try await withThrowingTaskGroup(of: Void.self) { group in

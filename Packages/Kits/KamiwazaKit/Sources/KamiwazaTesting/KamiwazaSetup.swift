@@ -42,7 +42,7 @@ public struct KamiwazaSetup: Sendable {
     /// The TLS context, or nil for plain HTTP.
     public var tls: TLSServerContext?
     /// The clock for the expiry of tokens.
-    public var now: @Sendable () -> Timestamp = ServerConfiguration().now
+    public var now: @Sendable () -> Timestamp = Timestamp.now
 
     /// A platform with one account and without deployments.
     public init() {}
