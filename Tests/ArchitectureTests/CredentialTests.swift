@@ -16,6 +16,8 @@ func credentialsAreAddedInKnownPlaces() throws {
         found.sorted() == [
             // The token that a person gives for a new session is tried at the server of the profile.
             "Packages/Features/Auth/Sources/Auth/SignIn/SignInFlow.swift",
+            // The secret of a client that the person has registered by hand, for the sign-in server that it was made at.
+            "Packages/Features/Auth/Sources/AuthSignIn/ClientCredential.swift",
             // The session of a resource, such as an MCP server, for the origin of that resource.
             "Packages/Features/Auth/Sources/AuthSignIn/Resources/ResourceSessions.swift",
             // The gateway's own token, for the gateway of this machine.

@@ -149,12 +149,24 @@ final class AuthServices: Sendable {
         return state.withLock { state in
             if let resources = state.resources { return resources }
             let resources = ResourceSessions(
-                in: VaultResources(services: self), as: ResourceClient(name: "Martlet"), client: client, now: now,
-                ask: .current(self))
+                in: VaultResources(services: self), as: resourceClient, client: client, now: now, ask: .current(self))
             state.resources = resources
             return resources
         }
     }
+
+    /// How this program is known to the servers that sign in the users of resources.
+    private var resourceClient: ResourceClient {
+        // A resource belongs to no profile.
+        let own = AuthSettings(reading: settings.inProfile(""))
+        return ResourceClient(name: "Martlet", known: own.resourceClients, document: own.clientDocument) {
+            [secrets] name in
+            try await secrets.secret(named: name)
+        }
+    }
+
+    /// The browser of this machine.
+    var browser: Browser { Browser(environment: surroundings.environment) }
 
     /// The key in the environment that belongs to exactly this server.
     func environmentKey(for profile: ServerProfile) -> Secret? {

@@ -1,3 +1,4 @@
+import AuthSignIn
 import Capabilities
 import HTTPClient
 import Settings
@@ -19,6 +20,8 @@ struct AuthSettings: SettingsRecord {
     var certificate: PathValue?
     var key: PathValue?
     var client = ""
+    var resourceClients: [KnownClient] = []
+    var clientDocument: String?
 
     /// The key of `authorities`, which profiles have too.
     static let authoritiesKey = "cacert"
@@ -62,6 +65,19 @@ struct AuthSettings: SettingsRecord {
             Setting(
                 "client", "The client id of this program at OpenID providers", default: "kamiwaza-platform",
                 risk: .sends)),
+        bind(
+            { $0.resourceClients = $1 },
+            Setting(
+                "resource-clients",
+                "Clients that you registered at the sign-in servers of MCP servers and other resources; those of all settings files count",
+                default: [KnownClient](), risk: .sends
+            ).joiningLayers()),
+        bind(
+            { $0.clientDocument = $1 },
+            Setting(
+                "client-id-document",
+                "Address of a client id metadata document, used at sign-in servers of resources that accept one",
+                default: nil, risk: .sends)),
     ]
 }
 

@@ -11,21 +11,30 @@ public struct DeviceFlow: Sendable {
     /// Tells the user why they get a second code.
     public var notice: @Sendable (String) -> Void = { _ in }
     var clock: any Clock<Duration> = ContinuousClock()
+    static let grantType = "urn:ietf:params:oauth:grant-type:device_code"
     private let address: HTTPURL
     private let tokens: TokenEndpoint
-    private let client: HTTPClient
 
     /// Nil when the server does not support this flow.
     public init?(
         _ configuration: OpenIDConfiguration, clientID: String, client: HTTPClient,
         now: @escaping @Sendable () -> Timestamp
     ) {
+        self.init(configuration, as: ClientCredential(id: clientID), client: client, now: now)
+    }
+
+    /// - Parameter resource: the resource that the tokens are for; nil for all of the server's.
+    init?(
+        _ configuration: OpenIDConfiguration, as identity: ClientCredential, resource: String? = nil,
+        client: HTTPClient, now: @escaping @Sendable () -> Timestamp
+    ) {
         guard let address = configuration.deviceAuthorizationEndpoint, let token = configuration.tokenEndpoint else {
             return nil
         }
         self.address = address
-        self.client = client
-        tokens = TokenEndpoint(token, clientID: clientID, client: client, now: now)
+        var tokens = TokenEndpoint(token, as: identity, client: client, now: now)
+        tokens.resource = resource
+        self.tokens = tokens
     }
 
     /// Waits for the user to sign in with the code that is passed to `show`, and returns the tokens.
@@ -51,18 +60,16 @@ public struct DeviceFlow: Sendable {
 
     /// Requests a code to show to the user.
     public func begin() async throws -> DeviceCode {
-        var fields: FormFields = ["client_id": tokens.clientID]
+        var fields = FormFields()
         if !scopes.isEmpty { fields.append("scope", scopes.joined(separator: " ")) }
-        let response = try await client.post(fields, to: address)
-        guard response.status.isSuccess else { throw Refusal(response, hiding: []).error("the sign-in") }
-        return try DeviceCode(try response.jsonObject())
+        return try DeviceCode(try await tokens.post(fields, to: address, for: "the sign-in").jsonObject())
     }
 
     /// Polls as often as the server allows, until the user has signed in with the code or the code has expired.
     ///
     /// Throws `SignInError`; cancelling ends it at once.
     public func wait(for code: DeviceCode) async throws -> TokenAnswer {
-        var fields: FormFields = ["grant_type": "urn:ietf:params:oauth:grant-type:device_code"]
+        var fields: FormFields = ["grant_type": Self.grantType]
         code.deviceCode.withText { fields.append("device_code", $0) }
         var (interval, waited) = (code.interval, Duration.zero)
         while waited + interval <= code.lifetime {

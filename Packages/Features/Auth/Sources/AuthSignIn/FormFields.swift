@@ -53,11 +53,11 @@ struct FormFields: Sendable, ExpressibleByDictionaryLiteral {
 
 extension HTTPClient {
     /// Posts a form once. Redirects are not followed, because the form is only for this server.
-    func post(_ fields: FormFields, to url: HTTPURL) async throws -> HTTPResponse {
-        var request = HTTPRequest(
-            .post, url,
-            headers: ["Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"],
-            body: .text(fields.text))
+    func post(_ fields: FormFields, to url: HTTPURL, _ more: HTTPHeaders = [:]) async throws -> HTTPResponse {
+        var headers = more
+        headers["Content-Type"] = "application/x-www-form-urlencoded"
+        headers["Accept"] = "application/json"
+        var request = HTTPRequest(.post, url, headers: headers, body: .text(fields.text))
         request.redirects = .none
         return try await answer(to: request)
     }
@@ -70,8 +70,9 @@ extension HTTPClient {
         request.limits.body = 1 << 20
         do {
             return try await send(request)
-        } catch let error as HTTPError where error.kind != .certificate {
-            // Certificate errors pass through, because the code that manages trust handles exactly that error.
+        } catch let error as HTTPError where error.kind != .certificate && error.kind != .notPermitted {
+            // Certificate errors pass through, because the code that manages trust handles exactly that error. What the
+            // caller may not reach does not become reachable by trying again.
             let isAnswer = [.tooLarge, .headTooLarge, .badAnswer].contains(error.kind)
             throw SignInError(isAnswer ? .badAnswer : .unreachable, error.message, cause: error)
         }

@@ -19,6 +19,8 @@ public struct OpenIDConfiguration: Sendable {
     let registrationEndpoint: HTTPURL?
     /// Whether the address of a document that describes a program can be its client id.
     let acceptsClientDocuments: Bool
+    /// How clients may prove who they are at the token endpoint; nil if it does not say.
+    let clientMethods: [String]?
     /// The scopes that it announces.
     let scopes: [String]
 }
@@ -58,6 +60,7 @@ extension OpenIDConfiguration {
         promisesIssuer = json["authorization_response_iss_parameter_supported"]?.bool ?? false
         registrationEndpoint = try endpoint("registration_endpoint")
         acceptsClientDocuments = json["client_id_metadata_document_supported"]?.bool ?? false
+        clientMethods = list("token_endpoint_auth_methods_supported")
         scopes = list("scopes_supported") ?? []
     }
 

@@ -30,7 +30,7 @@ public struct SignInError: Failure {
 
     public var exit: ExitCode {
         switch kind {
-        case .refused, .signInAgain, .signedOut, .issuer, .identity: .denied
+        case .refused, .signInAgain, .signedOut, .issuer, .identity, .client: .denied
         case .unreachable: .unreachable
         case .unanswered: .unanswered
         default: .failed
@@ -58,6 +58,8 @@ extension FailureKind<SignInError> {
     public static var issuer: Self { "auth.issuer" }
     /// The identity token is for another program or another sign-in, or has expired.
     public static var identity: Self { "auth.identity" }
+    /// The server does not know this program, or the settings about its client cannot be used.
+    public static var client: Self { "auth.client" }
     /// The server was not reachable, or could not answer now.
     public static var unreachable: Self { "auth.unreachable" }
     /// The sign-in was not completed in time.
@@ -75,8 +77,8 @@ extension SignInError {
     public static func needsPerson(at resource: ResourceAddress) -> SignInError {
         SignInError(
             .unanswered,
-            "\(PlainText.escape(resource.text, limit: 200)) wants you to sign in, which needs a person and a "
-                + "browser; sign in at a terminal first")
+            "\(PlainText.escape(resource.text, limit: 200)) wants you to sign in, which needs a person; "
+                + "sign in at a terminal first")
     }
 
     static func signInAgain(cause: (any Error)? = nil) -> SignInError {

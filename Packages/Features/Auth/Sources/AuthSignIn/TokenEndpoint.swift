@@ -6,7 +6,8 @@ import JSON
 /// The endpoint that exchanges codes and refresh tokens for tokens (RFC 6749).
 public struct TokenEndpoint: Sendable {
     let url: HTTPURL
-    let clientID: String
+    /// The client that the tokens are for.
+    let identity: ClientCredential
     let client: HTTPClient
     let now: @Sendable () -> Timestamp
     /// The resource that the tokens are for (RFC 8707), so that no other server accepts them.
@@ -18,8 +19,14 @@ public struct TokenEndpoint: Sendable {
     public init(
         _ url: HTTPURL, clientID: String, client: HTTPClient, now: @escaping @Sendable () -> Timestamp
     ) {
+        self.init(url, as: ClientCredential(id: clientID), client: client, now: now)
+    }
+
+    init(
+        _ url: HTTPURL, as identity: ClientCredential, client: HTTPClient, now: @escaping @Sendable () -> Timestamp
+    ) {
         self.url = url
-        self.clientID = clientID
+        self.identity = identity
         self.client = client
         self.now = now
     }
@@ -41,14 +48,23 @@ public struct TokenEndpoint: Sendable {
     }
 
     func tokens(_ fields: FormFields, hiding secrets: [Secret], for purpose: String) async throws -> TokenAnswer {
-        var fields = fields
-        fields.append("client_id", clientID)
+        try TokenAnswer(
+            try await post(fields, to: url, hiding: secrets, for: purpose).jsonObject(), received: now())
+    }
+
+    /// Posts a form in the name of the client, about the resource, to an endpoint of the same server.
+    func post(
+        _ fields: FormFields, to url: HTTPURL, hiding secrets: [Secret] = [], for purpose: String
+    ) async throws -> HTTPResponse {
+        var (fields, headers) = (fields, HTTPHeaders())
+        identity.sign(&fields, &headers)
         if let resource { fields.append("resource", resource) }
-        let response = try await client.post(fields, to: url)
+        let response = try await client.post(fields, to: url, headers)
         guard response.status.isSuccess else {
-            throw Refusal(response, hiding: secrets).error(purpose)
+            let hidden = identity.proof.map { secrets + [$0.secret] } ?? secrets
+            throw Refusal(response, hiding: hidden).error(purpose)
         }
-        return try TokenAnswer(try response.jsonObject(), received: now())
+        return response
     }
 }
 

@@ -83,6 +83,7 @@ struct AuthFeatureTests {
     @Test("Each setting sets its property, and each property has a setting") func bindings() {
         let names = [
             "passphrase-fd": "passphraseDescriptor", "cacert": "authorities", "certificate-key": "key",
+            "client-id-document": "clientDocument",
         ]
         #expect(SettingsConformance.violations(of: AuthSettings.self, names: names) == [])
     }

@@ -119,12 +119,7 @@ struct SignInFlow: Sendable {
     }
 
     private func show(_ url: HTTPURL) async throws {
-        // The browser sends a request to this address, so the caller must be allowed to reach it.
-        try context.caller.grant.check(.host(url.host, port: url.port))
-        context.notice("Open this address in your browser to sign in:\n  \(url.text)")
-        let browser = Browser(environment: services.surroundings.environment)
-        if browser.isAvailable, await browser.open(url) { context.notice("Your browser should open it now.") }
-        context.progress("waiting for you to sign in")
+        try await context.showSignIn(at: url, services.browser)
     }
 
     // MARK: On another device
@@ -139,12 +134,7 @@ struct SignInFlow: Sendable {
                 now: services.now)
         else { throw AuthError.notOffered("signing in on another device", profile: profile.name) }
         flow.notice = { [context] in context.notice($0) }
-        let answer = try await flow.run { [context] code in
-            context.notice(
-                "On any device, open\n  \(code.completeURI?.text ?? code.verificationURI.text)\nand enter the code "
-                    + code.userCode)
-            context.progress("waiting for you to sign in")
-        }
+        let answer = try await flow.run { [context] code in context.showSignIn(with: code) }
         return try await named(Session(answer, origin: profile.origin))
     }
 

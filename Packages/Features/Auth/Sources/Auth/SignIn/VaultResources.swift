@@ -46,17 +46,18 @@ extension ResourceSessions.Asker {
             }
             let id = "auth.resource.sign-in"
             let shown = PlainText.escape(resource.text, limit: 200)
-            guard
-                try await context.interaction.confirm(id, "\(shown) wants you to sign in. Open your browser for that?")
-            else { throw InteractionError.declined(id: id) }
+            let question = services.browser.isAvailable ? "Open your browser for that?" : "Do you want to?"
+            guard try await context.interaction.confirm(id, "\(shown) wants you to sign in. \(question)") else {
+                throw InteractionError.declined(id: id)
+            }
+        } hasBrowser: {
+            services.browser.isAvailable
         } show: { url in
-            guard let context = ActionContext.current else { return }
-            // The browser sends a request to this address, so the caller must be allowed to reach it.
-            try context.caller.grant.check(.host(url.host, port: url.port))
-            context.notice("Open this address in your browser to sign in:\n  \(PlainText.escape(url.text))")
-            let browser = Browser(environment: services.surroundings.environment)
-            if browser.isAvailable, await browser.open(url) { context.notice("Your browser should open it now.") }
-            context.progress("waiting for you to sign in")
+            try await ActionContext.current?.showSignIn(at: url, services.browser)
+        } showCode: { code in
+            ActionContext.current?.showSignIn(with: code)
+        } notice: { text in
+            ActionContext.current?.notice(text)
         }
     }
 }

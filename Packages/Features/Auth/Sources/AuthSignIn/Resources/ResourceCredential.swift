@@ -10,15 +10,21 @@ struct ResourceCredential: Sendable {
     let issuer: String
     let tokenEndpoint: HTTPURL
     let clientID: String
+    /// How the client sends its secret; nil for a client without one. The secret itself is not part of this.
+    let method: ClientCredential.Method?
     /// What it allows.
     let scopes: [String]
 
     /// The same credential with newer tokens.
-    func renewed(using client: HTTPClient, now: @escaping @Sendable () -> Timestamp) async throws -> Session {
+    func renewed(
+        at url: HTTPURL, as identity: ResourceClient, using client: HTTPClient,
+        now: @escaping @Sendable () -> Timestamp
+    ) async throws -> Session {
         guard let token = session.refreshToken else {
             throw SignInError.refused("the session cannot be renewed; sign in again")
         }
-        var endpoint = TokenEndpoint(tokenEndpoint, clientID: clientID, client: client, now: now)
+        let credential = try await identity.credential(of: self, for: url)
+        var endpoint = TokenEndpoint(tokenEndpoint, as: credential, client: client, now: now)
         endpoint.resource = resource
         return session.renewed(by: try await endpoint.renew(token))
     }
@@ -30,12 +36,13 @@ extension ResourceCredential {
     /// The credential as text for a vault.
     var encoded: Secret {
         session.encoded.withText { text in
-            Secret(
-                JSON.object([
-                    "version": .int(Self.version), "resource": .string(resource), "issuer": .string(issuer),
-                    "token_endpoint": .string(tokenEndpoint.text), "client": .string(clientID),
-                    "scopes": .array(scopes.map { .string($0) }), "session": .string(text),
-                ]).text())
+            var members: JSONObject = [
+                "version": .int(Self.version), "resource": .string(resource), "issuer": .string(issuer),
+                "token_endpoint": .string(tokenEndpoint.text), "client": .string(clientID),
+                "scopes": .array(scopes.map { .string($0) }), "session": .string(text),
+            ]
+            members["client_method"] = method.map { .string($0.rawValue) }
+            return Secret(JSON.object(members).text())
         }
     }
 
@@ -52,6 +59,7 @@ extension ResourceCredential {
             let issuer = json["issuer"]?.string, let client = json["client"]?.string,
             let scopes = json["scopes"]?.array?.compactMap(\.string), let session = json["session"]?.string
         else { throw unreadable() }
+        method = json["client_method"]?.string.flatMap(ClientCredential.Method.init)
         do { tokenEndpoint = try HTTPURL(json["token_endpoint"]?.string ?? "") } catch { throw unreadable() }
         self.session = try Session(encoded: Secret(session))
         (self.resource, self.issuer, clientID, self.scopes) = (resource, issuer, client, scopes)

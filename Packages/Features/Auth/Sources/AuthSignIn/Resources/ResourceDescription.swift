@@ -74,7 +74,7 @@ extension ResourceDescription {
 
 extension HTTPURL {
     /// Whether another address of the same server is this one, or below it.
-    fileprivate func contains(_ other: HTTPURL) -> Bool {
+    func contains(_ other: HTTPURL) -> Bool {
         func parts(_ url: HTTPURL) -> [Substring] { url.path.split(separator: "/") }
         return parts(other).starts(with: parts(self)) && (query == nil || query == other.query)
     }

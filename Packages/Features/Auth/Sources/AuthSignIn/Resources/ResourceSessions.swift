@@ -11,16 +11,28 @@ public final class ResourceSessions: ResourceSignIn {
         /// Asks whether the user wants to, before the servers that the resource names are asked anything. Throws if
         /// nobody is there, or does not want to.
         public var permit: @Sendable (ResourceAddress) async throws -> Void
+        /// Whether a browser of this machine can be opened, so that another device is not needed.
+        public var hasBrowser: @Sendable () -> Bool
         /// Opens an address in the user's browser.
         public var show: @Sendable (HTTPURL) async throws -> Void
+        /// Shows the code to sign in with on another device.
+        public var showCode: @Sendable (DeviceCode) async throws -> Void
+        /// Tells the user why they are asked a second time.
+        public var notice: @Sendable (String) -> Void
 
-        /// Both are called once for each sign-in, in this order.
+        /// `permit` is called first for each sign-in, then one of the others shows where to sign in.
         public init(
             permit: @escaping @Sendable (ResourceAddress) async throws -> Void,
-            show: @escaping @Sendable (HTTPURL) async throws -> Void
+            hasBrowser: @escaping @Sendable () -> Bool = { true },
+            show: @escaping @Sendable (HTTPURL) async throws -> Void,
+            showCode: @escaping @Sendable (DeviceCode) async throws -> Void = { _ in },
+            notice: @escaping @Sendable (String) -> Void = { _ in }
         ) {
             self.permit = permit
+            self.hasBrowser = hasBrowser
             self.show = show
+            self.showCode = showCode
+            self.notice = notice
         }
     }
 
@@ -35,19 +47,22 @@ public final class ResourceSessions: ResourceSignIn {
     private let client: HTTPClient
     private let now: @Sendable () -> Timestamp
     private let ask: Asker
+    private let clock: any Clock<Duration>
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - now: the current time, to compare with expiries.
+    ///   - clock: measures how long the user takes.
     public init(
         in store: any ResourceStore, as identity: ResourceClient, client: HTTPClient,
-        now: @escaping @Sendable () -> Timestamp, ask: Asker
+        now: @escaping @Sendable () -> Timestamp, ask: Asker, clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.store = store
         self.identity = identity
         self.client = client
         self.now = now
         self.ask = ask
+        self.clock = clock
     }
 
     /// Ends; a renewal in progress is stored first.
@@ -63,7 +78,8 @@ public final class ResourceSessions: ResourceSignIn {
         state.withLock { state in
             if let keeper = state.keepers[resource] { return keeper }
             let keeper = SessionKeeper(
-                StoredResource(resource: resource, store: store, client: client, now: now), now: now)
+                StoredResource(resource: resource, store: store, identity: identity, client: client, now: now),
+                now: now)
             state.keepers[resource] = keeper
             return keeper
         }
@@ -128,9 +144,9 @@ public final class ResourceSessions: ResourceSignIn {
         {
             former = nil
         }
-        let flow = ResourceFlow(identity: identity, client: client, now: now)
+        let flow = ResourceFlow(identity: identity, client: client, now: now, ask: ask, clock: clock)
         let granted = challenge.reason == .moreScopes ? former?.scopes ?? [] : []
-        let credential = try await flow.run(at: try HTTPURL(resource.text), challenge, granted: granted, ask.show)
+        let credential = try await flow.run(at: try HTTPURL(resource.text), challenge, granted: granted)
         store.learn(credential.session)
         try await store.exclusively(for: resource) { [store] in
             try await store.store(credential.encoded, for: resource)
@@ -184,6 +200,7 @@ extension ResourceStore {
 private struct StoredResource: SessionSource {
     let resource: ResourceAddress
     let store: any ResourceStore
+    let identity: ResourceClient
     let client: HTTPClient
     let now: @Sendable () -> Timestamp
 
@@ -191,6 +208,8 @@ private struct StoredResource: SessionSource {
         guard let credential = try await store.credential(for: resource) else { return nil }
         let read = try ResourceCredential(encoded: credential)
         store.learn(read.session)
+        // Once the settings name a client, what another one got is no longer used.
+        guard try identity.uses(read, for: try HTTPURL(resource.text)) else { return nil }
         return read
     }
 
@@ -214,6 +233,7 @@ private struct StoredResource: SessionSource {
             throw SignInError.refused("the session cannot be renewed; sign in again")
         }
         credential.session = session
-        return try await credential.renewed(using: client, now: now)
+        return try await credential.renewed(
+            at: try HTTPURL(resource.text), as: identity, using: client, now: now)
     }
 }

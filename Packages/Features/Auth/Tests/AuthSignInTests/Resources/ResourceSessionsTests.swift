@@ -249,9 +249,11 @@ struct ResourceSessionsTests {
             origin: "https://a.example:443")
         let credential = ResourceCredential(
             session: session, resource: "https://a.example/mcp", issuer: "https://login.example",
-            tokenEndpoint: try HTTPURL("https://login.example/token"), clientID: "c", scopes: ["x", "y"])
+            tokenEndpoint: try HTTPURL("https://login.example/token"), clientID: "c", method: .post,
+            scopes: ["x", "y"])
         let read = try ResourceCredential(encoded: credential.encoded)
         #expect(read.resource == credential.resource && read.scopes == ["x", "y"] && read.clientID == "c")
+        #expect(read.method == .post)
         #expect(read.session.refreshToken?.equals(Secret("r")) == true)
         for text in ["", "{}", #"{"version":2}"#, "[1]"] {
             #expect(throws: SignInError.self) { try ResourceCredential(encoded: Secret(text)) }

@@ -19,6 +19,8 @@ final class Provider: Sendable {
         var claims: @Sendable (inout JSONObject) -> Void = { _ in }
         /// Changes the configuration.
         var configuration: @Sendable (inout JSONObject) -> Void = { _ in }
+        /// Changes the answer to a device that asks for a code.
+        var device: @Sendable (inout JSONObject) -> Void = { _ in }
     }
 
     struct State: Sendable {
@@ -28,6 +30,9 @@ final class Provider: Sendable {
         var refreshTokens: Set<String> = []
         var tokenRequests: [FormFields] = []
         var deviceRequests: [FormFields] = []
+        /// What the token endpoint and the one for devices got as `Authorization`.
+        var credentials: [String?] = []
+        var registrations: [JSON] = []
         /// The token endpoint's answers to a device, in order; then it returns tokens.
         var deviceAnswers: [String] = []
     }
@@ -53,6 +58,10 @@ final class Provider: Sendable {
     var origin: String { state.withLock { $0.origin } }
     var tokenRequests: [FormFields] { state.withLock { $0.tokenRequests } }
     var deviceRequests: [FormFields] { state.withLock { $0.deviceRequests } }
+    var credentials: [String?] { state.withLock { $0.credentials } }
+    var registrations: [JSON] { state.withLock { $0.registrations } }
+    /// A resource whose users sign in here.
+    var resource: ResourceAddress { ResourceAddress("\(origin)/mcp") }
     var base: HTTPURL { get throws { try HTTPURL(origin) } }
 
     func configuration(_ client: HTTPClient) async throws -> OpenIDConfiguration? {
@@ -68,19 +77,41 @@ final class Provider: Sendable {
                 (request: ServerRequest) async throws -> HTTPAnswer in self.authorize(request.head.query ?? "")
             },
             Route(.post, "/token", "token", "For programs", .upload("The form")) {
+                (request: ServerRequest, body: RequestBody) async throws -> HTTPAnswer in
+                self.state.withLock { $0.credentials.append(request.headers["Authorization"]) }
+                return self.token(String(decoding: try await body.bytes(), as: UTF8.self))
+            },
+            Route(.get, "/.well-known/oauth-protected-resource/mcp", "resource", "Whose users sign in here") {
+                (_: ServerRequest) async throws -> HTTPAnswer in
+                .json([
+                    "resource": .string(self.resource.text), "authorization_servers": [.string(self.origin)],
+                    "scopes_supported": ["use"],
+                ])
+            },
+            Route(.post, "/register", "register", "For programs", .upload("The program")) {
                 (_: ServerRequest, body: RequestBody) async throws -> HTTPAnswer in
-                self.token(String(decoding: try await body.bytes(), as: UTF8.self))
+                let program = try JSON(parsing: try await body.bytes())
+                let count = self.state.withLock { state in
+                    state.registrations.append(program)
+                    return state.registrations.count
+                }
+                return .json(["client_id": .string("registered-\(count)")], 201)
             },
             Route(.post, "/device", "device", "For programs without a browser", .upload("The form")) {
-                (_: ServerRequest, body: RequestBody) async throws -> HTTPAnswer in
+                (request: ServerRequest, body: RequestBody) async throws -> HTTPAnswer in
                 let text = String(decoding: try await body.bytes(), as: UTF8.self)
-                if let form = FormFields(parsing: text) { self.state.withLock { $0.deviceRequests.append(form) } }
-                return .json([
+                self.state.withLock { state in
+                    state.credentials.append(request.headers["Authorization"])
+                    if let form = FormFields(parsing: text) { state.deviceRequests.append(form) }
+                }
+                var members: JSONObject = [
                     "device_code": "device-code-7d1f", "user_code": "WDJB-MJHT",
                     "verification_uri": .string("\(self.origin)/activate"),
                     "verification_uri_complete": .string("\(self.origin)/activate?code=WDJB-MJHT"), "expires_in": 60,
                     "interval": 5,
-                ])
+                ]
+                self.faults.device(&members)
+                return .json(.object(members))
             },
         ]
     }
