@@ -9,7 +9,8 @@ let kits: [Target.Dependency] = [
     .product(name: "HTTPKit", package: "HTTPKit"), .product(name: "HTTPServer", package: "HTTPKit"),
     .product(name: "HTTPTesting", package: "HTTPKit"), .product(name: "KamiwazaKit", package: "KamiwazaKit"),
     .product(name: "KamiwazaTesting", package: "KamiwazaKit"), .product(name: "LoopKit", package: "LoopKit"),
-    .product(name: "ProcessKit", package: "ProcessKit"), .product(name: "StorageKit", package: "StorageKit"),
+    .product(name: "MCPKit", package: "MCPKit"), .product(name: "ProcessKit", package: "ProcessKit"),
+    .product(name: "StorageKit", package: "StorageKit"),
     .product(name: "HostKit", package: "Host"), .product(name: "HostTesting", package: "Host"),
 ]
 
@@ -19,7 +20,7 @@ let package = Package(
     dependencies: [
         .package(path: "../../Core"), .package(path: "../../Kits/Cryptography"), .package(path: "../../Kits/FileKit"),
         .package(path: "../../Kits/HTTPKit"), .package(path: "../../Kits/KamiwazaKit"),
-        .package(path: "../../Kits/LoopKit"),
+        .package(path: "../../Kits/LoopKit"), .package(path: "../../Kits/MCPKit"),
         .package(path: "../../Kits/ProcessKit"), .package(path: "../../Kits/StorageKit"),
         .package(path: "../../Frontends/Host"),
     ],
