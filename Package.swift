@@ -43,7 +43,7 @@ let base: [(name: String, path: String, products: [String], tests: [String])] = 
     ),
     ("PatternKit", "Packages/Kits/PatternKit", ["PatternKit"], ["PatternKit"]),
     ("ProcessKit", "Packages/Kits/ProcessKit", ["ProcessKit"], ["ProcessKit"]),
-    ("RPCKit", "Packages/Kits/RPCKit", ["RPCKit"], ["RPCKit"]),
+    ("RPCKit", "Packages/Kits/RPCKit", ["RPCKit", "RPCWebSocket"], ["RPCKit", "RPCWebSocket"]),
     ("SandboxKit", "Packages/Kits/SandboxKit", ["SandboxKit"], ["SandboxKit"]),
     ("SchemaKit", "Packages/Kits/SchemaKit", ["SchemaKit"], ["SchemaKit"]),
     ("StorageKit", "Packages/Kits/StorageKit", ["StorageKit"], ["StorageKit"]),
