@@ -5,6 +5,9 @@ import HTTPCore
 /// that made it.
 @safe struct MultiHandle: ~Copyable {
     private let raw: UnsafeMutableRawPointer
+    /// How many connections are kept for later requests. libcurl's default is four for each running request, so that a
+    /// client that asks five servers in turn would have to connect each time.
+    private static let kept = 64
 
     init() throws(HTTPError) {
         try CurlLibrary.require()
@@ -20,6 +23,7 @@ import HTTPCore
         }
         unsafe self.raw = unsafe raw
         _ = unsafe httpclient_multi_set_long(raw, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+        _ = unsafe httpclient_multi_set_long(raw, CURLMOPT_MAXCONNECTS, Self.kept)
     }
 
     deinit {

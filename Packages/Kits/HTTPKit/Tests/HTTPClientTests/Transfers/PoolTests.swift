@@ -30,6 +30,29 @@ struct PoolTests {
         }
     }
 
+    /// Runs so many servers for the length of `body`.
+    private static func servers(
+        _ count: Int, _ others: [ScriptedServer] = [],
+        _ body: @escaping @Sendable ([ScriptedServer]) async throws -> Void
+    ) async throws {
+        guard others.count < count else { return try await body(others) }
+        try await ScriptedServer.run(echo) { try await servers(count, others + [$0], body) }
+    }
+
+    @Test("The connections to many servers that are asked in turn are kept", .timeLimit(.minutes(1)))
+    func manyServers() async throws {
+        try await Self.servers(6) { servers in
+            try await Lab.client { client in
+                for round in 0..<3 {
+                    for server in servers {
+                        let answer = try await client.send(try Lab.request(server.port, "/"))
+                        #expect(answer.isReused == (round > 0))
+                    }
+                }
+            }
+        }
+    }
+
     @Test(
         "90 concurrent requests over HTTP/2 use one connection, and cancelling one stream stops only that stream",
         .timeLimit(.minutes(5)))
