@@ -173,6 +173,7 @@ extension Job {
             contentLength < 0 && head.version.major == 1 && !head.headers.has("Transfer-Encoding", "chunked")
         if endsWithConnection, plan.url.scheme == .https { farewell = Farewell(of: easy) }
         transfer.receive(head)
+        if !isListed, isWatched { loop.list(self) }
         return true
     }
 

@@ -174,12 +174,10 @@ extension Transfer {
 extension Transfer {
     var isCancelled: Bool { state.withLock(\.isCancelled) }
 
+    /// Receives the head. The engine wakes the reader when it has taken what came with it, so that a small response wakes
+    /// it once.
     func receive(_ head: ResponseHead) {
-        let waiter = state.withLock { state in
-            state.head = head
-            return state.takeWaiter()
-        }
-        waiter?.resume()
+        state.withLock { $0.head = head }
     }
 
     /// Receives body bytes; `expected` is the announced number of bytes still to come.

@@ -32,8 +32,8 @@ public final class MCPHTTPTransport: MCPTransport {
     private struct Post {
         let isModern: Bool
         let isHandshake: Bool
-        /// Settled when nobody waits for the answer any more.
-        let stop = Promise<Void>()
+        /// Carries it, and is cancelled when nobody waits for the answer any more. `run` waits for it.
+        let task: Task<Void, Never>
     }
 
     private struct State {
@@ -82,10 +82,17 @@ public final class MCPHTTPTransport: MCPTransport {
                 for item in items { take(item, &gate, &group, receive) }
             }
             group.cancelAll()
+            await endPosts()
         }
         await leave()
         if let failure = outbox.failure { throw failure }
         try Task.checkCancellation()
+    }
+
+    private func endPosts() async {
+        let tasks = state.withLock { $0.posts.values.map(\.task) }
+        for task in tasks { task.cancel() }
+        for task in tasks { await task.value }
     }
 
     public func send(_ message: RPCMessage) throws(RPCFailure) {
@@ -152,9 +159,13 @@ public final class MCPHTTPTransport: MCPTransport {
     ) {
         switch item.message {
         case .request(let request):
-            let post = Post(isModern: request.modernVersion != nil, isHandshake: request.method == "initialize")
-            state.withLock { $0.posts[request.id] = post }
-            group.addTask { [gate] in await self.carry(request, item, post, after: gate, receive) }
+            // Under the lock, since the task removes its entry. A task of the group could not be cancelled alone, unless
+            // another one waited beside it, which would cost as much as the rest of a call.
+            state.withLock { [gate] state in
+                state.posts[request.id] = Post(
+                    isModern: request.modernVersion != nil, isHandshake: request.method == "initialize",
+                    task: Task { await self.carry(request, item, after: gate, receive) })
+            }
         case .notification(let notification) where notification.method == RPCConventions.mcp.cancellation?.method:
             cancel(notification, item, gate, &group)
         case .notification(let notification) where notification.method == "notifications/initialized":
@@ -178,12 +189,12 @@ public final class MCPHTTPTransport: MCPTransport {
         let id = notification.params?["requestId"].flatMap(RPCID.init)
         guard let post = id.flatMap({ id in state.withLock { $0.posts[id] } }) else { return outbox.done(item) }
         guard !post.isModern, !post.isHandshake else {
-            post.stop.settle(())
+            post.task.cancel()
             return outbox.done(item)
         }
         group.addTask {
             await self.post(item, after: gate)
-            post.stop.settle(())
+            post.task.cancel()
         }
     }
 
@@ -210,28 +221,17 @@ public final class MCPHTTPTransport: MCPTransport {
     // MARK: Requests
 
     private func carry(
-        _ request: RPCRequest, _ item: Outbox.Item, _ post: Post, after gate: Promise<Void>?,
+        _ request: RPCRequest, _ item: Outbox.Item, after gate: Promise<Void>?,
         _ receive: @escaping @Sendable (RPCEvent) -> Void
     ) async {
-        let outcome = await withTaskGroup(of: Outcome.self) { group in
-            group.addTask {
-                do {
-                    try await gate?.value()
-                    return try await self.exchange(request, item, receive)
-                } catch {
-                    return Task.isCancelled ? .over : .failed(RPCFailure(exchange: error))
-                }
-            }
-            group.addTask {
-                do { try await post.stop.value() } catch {
-                    // The other task was faster.
-                }
-                return .over
-            }
-            defer { group.cancelAll() }
-            return await group.next() ?? .over
+        defer { state.withLock { _ = $0.posts.removeValue(forKey: request.id) } }
+        let outcome: Outcome
+        do {
+            try await gate?.value()
+            outcome = try await exchange(request, item, receive)
+        } catch {
+            outcome = Task.isCancelled ? .over : .failed(RPCFailure(exchange: error))
         }
-        state.withLock { _ = $0.posts.removeValue(forKey: request.id) }
         outbox.done(item)
         switch outcome {
         case .over: break
