@@ -1,0 +1,161 @@
+import Capabilities
+import JSON
+
+/// Takes what both readers find in a request, within the limits.
+struct SpanIntake {
+    let limits: OTLPLimits
+    private(set) var received = ReceivedSpans()
+    private var spans = 0
+    private var values = 0
+    /// The first limit that was met since it was last asked for.
+    private var problem: ReceivedSpans.Rejection?
+
+    init(_ limits: OTLPLimits) { self.limits = limits }
+
+    /// Counts a value; false if there are too many.
+    mutating func takesValue() -> Bool {
+        guard values < limits.values else {
+            problem = problem ?? .values(limits.values)
+            return false
+        }
+        values += 1
+        return true
+    }
+
+    /// Whether a value at this depth is read.
+    mutating func takes(depth: Int) -> Bool {
+        if depth >= limits.depth { problem = problem ?? .depth(limits.depth) }
+        return depth < limits.depth
+    }
+
+    /// Begins with a span, whose problems are those from now on.
+    ///
+    /// - Returns: false if there are enough.
+    mutating func takesSpan() -> Bool {
+        problem = nil
+        guard spans < limits.spans else {
+            received.rejections[.spans(limits.spans), default: 0] += 1
+            return false
+        }
+        return true
+    }
+
+    /// Adds a span to the last group, unless something is wrong with it.
+    mutating func take(_ draft: OTLPDraft) {
+        var draft = draft
+        switch draft.finish(problem) {
+        case .success(let span):
+            spans += 1
+            received.groups[received.groups.count - 1].spans.append(span)
+        case .failure(let problem): received.rejections[problem.rejection, default: 0] += 1
+        }
+    }
+
+    /// Begins with the spans of a part of a program.
+    mutating func beginGroup() {
+        received.groups.append(
+            ReceivedSpans.Group(resource: TraceResource(), scope: TraceScope(name: ""), spans: []))
+    }
+
+    /// Ends the last group. An empty one is dropped.
+    mutating func endGroup(_ scope: TraceScope) {
+        let last = received.groups.count - 1
+        if received.groups[last].spans.isEmpty {
+            received.groups.removeLast()
+        } else {
+            received.groups[last].scope = scope
+            // In JSON, the scope may come after its spans.
+            if received.groups[last].spans[0].feature != scope.name {
+                received.groups[last].spans = received.groups[last].spans.map { $0.moved(to: scope.name) }
+            }
+        }
+    }
+
+    /// Says of the groups from this one on who sent them.
+    mutating func setResource(_ resource: TraceResource, from first: Int) {
+        for place in first..<received.groups.count { received.groups[place].resource = resource }
+    }
+
+    /// A text within the limit.
+    func shortened(_ text: String, to limit: Int) -> String {
+        guard text.utf8.count > limit else { return text }
+        var end = text.utf8.index(text.startIndex, offsetBy: limit)
+        // A character is not cut.
+        while end > text.startIndex, text.utf8[end] & 0xC0 == 0x80 { end = text.utf8.index(before: end) }
+        return String(text[..<end]) + "…"
+    }
+}
+
+/// The values of attributes while they are read, with the count of those that are too many.
+struct OTLPAttributes {
+    var object: JSONObject = [:]
+    var dropped = 0
+
+    /// Whether another one is read.
+    mutating func hasRoom(_ limits: OTLPLimits) -> Bool {
+        if object.count >= limits.attributes { dropped += 1 }
+        return object.count < limits.attributes
+    }
+}
+
+/// A span while its fields are read, in any order.
+struct OTLPDraft {
+    var trace: TraceID?
+    var span: SpanID?
+    var parent: SpanID?
+    var isParentWrong = false
+    var state = ""
+    var name = ""
+    var kind: UInt64 = 0
+    var start: UInt64 = 0
+    var end: UInt64 = 0
+    var attributes = OTLPAttributes()
+    var events: [TraceSpan.Event] = []
+    var links: [TraceSpan.Link] = []
+    var dropped: UInt64 = 0
+    var status = OTLPStatus()
+    var flags: UInt32 = 0
+    var scope = ""
+
+    struct Problem: Error {
+        let rejection: ReceivedSpans.Rejection
+    }
+
+    mutating func finish(_ problem: ReceivedSpans.Rejection?) -> Result<TraceSpan, Problem> {
+        guard let trace else { return .failure(Problem(rejection: .traceID)) }
+        guard let span else { return .failure(Problem(rejection: .spanID)) }
+        if isParentWrong { return .failure(Problem(rejection: .parentID)) }
+        if let problem { return .failure(Problem(rejection: problem)) }
+        let failure = status.failure(&attributes.object)
+        // A clock that went back makes no negative time.
+        let nanoseconds = Int64(clamping: end > start ? end - start : 0)
+        var result = TraceSpan(
+            name: name, feature: scope, context: Self.context(trace, span, flags, state), parent: parent,
+            start: Timestamp(microseconds: Int64(start / 1_000)), duration: .nanoseconds(nanoseconds),
+            attributes: attributes.object, failure: failure)
+        result.kind = SpanRecord.Kind(rawValue: Int(clamping: kind)) ?? .internal
+        result.isParentRemote = parent != nil && flags & OTLPFlags.remote != 0
+        (result.events, result.links) = (events, links)
+        result.dropped = Int(clamping: dropped) + attributes.dropped
+        return .success(result)
+    }
+
+    /// A context from its fields. A sender that fills no flags has chosen what it sends.
+    static func context(_ trace: TraceID, _ span: SpanID, _ flags: UInt32, _ state: String) -> TraceContext {
+        let isUsable = !state.isEmpty && state.utf8.count <= 512 && state.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+        return TraceContext(
+            trace: trace, span: span, isSampled: flags == 0 || flags & OTLPFlags.sampled != 0,
+            state: isUsable ? state : nil)
+    }
+}
+
+extension TraceSpan {
+    fileprivate func moved(to feature: String) -> TraceSpan {
+        var span = TraceSpan(
+            name: name, feature: feature, context: context, parent: parent, start: start, duration: duration,
+            attributes: attributes, failure: failure)
+        (span.kind, span.isParentRemote, span.dropped) = (kind, isParentRemote, dropped)
+        (span.events, span.links) = (events, links)
+        return span
+    }
+}

@@ -1,0 +1,111 @@
+import Capabilities
+import HTTPTesting
+import JSON
+import Testing
+import TraceKit
+
+/// One Python process compares all, since its start takes longest.
+@Suite("OTLP, by the official classes for Python")
+struct OTLPPeerTests {
+    private static let seed: UInt64 = 20_261_126
+
+    private static func answer(of given: JSON) async throws -> JSON {
+        let folder = #filePath.split(separator: "/").dropLast(3).map { "/\($0)" }.joined()
+        let runner = "import runpy, sys\nrunpy.run_path(sys.argv[1], run_name='__main__')"
+        let output = try await PythonPeer.output(
+            source: runner, ["\(folder)/Peers/otlp.py"], input: Array(given.text().utf8))
+        return try JSON(parsing: output)
+    }
+
+    @Test("our requests contain what they should, theirs are read, and so are answers", .timeLimit(.minutes(1)))
+    func both() async throws {
+        var samples = SampleSpans(seed: Self.seed)
+        let spans = samples.spans(200)
+        let request = OTLPRequest(
+            resource: TraceResource(attributes: ["service.name": "martlet", "process.pid": 7]), version: "1.2")
+        var (protobuf, json, response, responseJSON): ([UInt8], [UInt8], [UInt8], [UInt8]) = ([], [], [], [])
+        request.write(spans, as: .protobuf, into: &protobuf)
+        request.write(spans, as: .json, into: &json)
+        let rejection = OTLPResponse(rejected: 3, message: "too \"many\"")
+        rejection.write(as: .protobuf, into: &response)
+        rejection.write(as: .json, into: &responseJSON)
+        let answer = try await Self.answer(of: [
+            "protobuf": .string(Base64.encode(protobuf)), "json": .string(String(decoding: json, as: UTF8.self)),
+            "response": .string(Base64.encode(response)),
+            "responseJSON": .string(String(decoding: responseJSON, as: UTF8.self)), "seed": .int(Int(Self.seed)),
+        ])
+        try compare(answer, request, spans)
+        // Lengths are as short as those of the library, so that nothing is larger than it has to be.
+        #expect(answer["size"]?.int == protobuf.count)
+        #expect(answer["response"] == [3, "too \"many\""] && answer["responseIsSame"] == true)
+        // The library's own bytes for our spans are read as our spans.
+        let again = try #require(answer["again"]?.string.flatMap { Base64.decode($0) })
+        #expect(try facts(ReceivedSpans(parsing: again, as: .protobuf)) == answer["groups"]?.array)
+        let made = try #require(answer["made"]?.array)
+        #expect(made.count == 3)
+        for request in made { try readTheirs(request) }
+        let rejected = try #require(answer["rejected"]?.string.flatMap { Base64.decode($0) })
+        let expected = OTLPResponse(rejected: 3, message: "too many")
+        #expect(try OTLPResponse(parsing: rejected, as: .protobuf) == expected)
+        let text = try #require(answer["rejectedJSON"]?.string)
+        #expect(try OTLPResponse(parsing: Array(text.utf8), as: .json) == expected)
+    }
+
+    private func compare(_ answer: JSON, _ request: OTLPRequest, _ spans: [TraceSpan]) throws {
+        for form in ["groups", "json"] {
+            let groups = try #require(answer[form]?.array)
+            #expect(groups.compactMap { $0["scope"]?[0]?.string } == features(of: spans))
+            for group in groups {
+                #expect(group["resource"] == WireFacts.pairs(request.resource.attributes))
+                #expect(group["scope"]?[1] == "1.2")
+                let expected = spans.filter { $0.feature == group["scope"]?[0]?.string }.map(WireFacts.of)
+                let found = try #require(group["spans"]?.array)
+                #expect(found.count == expected.count)
+                for (found, expected) in zip(found, expected) { compare(found, expected, form) }
+            }
+        }
+    }
+
+    /// Field by field.
+    private func compare(_ found: JSON, _ expected: JSON, _ form: String) {
+        for (name, value) in expected.object ?? [:] {
+            #expect(found[name] == value, "\(name) of \(expected["context"] ?? .null) in \(form)")
+        }
+        #expect(found.object?.count == expected.object?.count)
+    }
+
+    private func features(of spans: [TraceSpan]) -> [String] {
+        spans.map(\.feature).reduce(into: []) { names, name in if !names.contains(name) { names.append(name) } }
+    }
+
+    private func readTheirs(_ request: JSON) throws {
+        let protobuf = try #require(request["protobuf"]?.string.flatMap { Base64.decode($0) })
+        let json = try #require(request["json"]?.string)
+        let bodies: [(OTLPEncoding, [UInt8])] = [(.protobuf, protobuf), (.json, Array(json.utf8))]
+        for (encoding, body) in bodies {
+            let received = try ReceivedSpans(parsing: body, as: encoding)
+            #expect(received.rejected == request["rejected"]?.int)
+            let (found, expected) = (facts(received), try #require(request["groups"]?.array))
+            #expect(found.count == expected.count)
+            for (found, expected) in zip(found, expected) {
+                #expect(found["resource"] == expected["resource"] && found["scope"] == expected["scope"])
+                let pairs = zip(found["spans"]?.array ?? [], expected["spans"]?.array ?? [])
+                for (found, expected) in pairs { compare(found, expected, encoding.rawValue) }
+                #expect(found["spans"]?.array?.count == expected["spans"]?.array?.count)
+            }
+        }
+    }
+
+    private func facts(_ received: ReceivedSpans) -> [JSON] {
+        received.groups.map { group in
+            [
+                "resource": WireFacts.pairs(group.resource.attributes),
+                "scope": [
+                    .string(group.scope.name), .string(group.scope.version ?? ""),
+                    WireFacts.pairs(group.scope.attributes),
+                ],
+                "spans": .array(group.spans.map(WireFacts.of)),
+            ]
+        }
+    }
+}
