@@ -88,29 +88,40 @@ struct TraceActions {
         .example("martlet trace stats --since 2026-11-01", "Since a day")
     }
 
+    static let text = EventKind<String>(
+        "output", "A piece of the text", [Field("text", "Text to append") { $0 }], text: "text")
+
     private var export: Action {
         Action("trace.export", "Print traces for other programs", .reads, taking: TraceExportArguments.self) {
             [store, spool] context, arguments in
             spool.flush()
             var query = arguments.query
-            var ids: [String] = []
-            for id in arguments.ids { ids.append(try await store.trace(beginning: id)) }
-            query.ids = ids
-            let writer = SpanText(arguments.format)
-            try await store.forEachSpan(query) { writer.add($0) }
-            return try await deliver(writer.text, to: arguments.output, context)
+            for id in arguments.ids { query.ids.append(try await store.trace(beginning: id)) }
+            var text = SpanText(arguments.form)
+            guard let file = arguments.output else {
+                try await store.forEachSpan(query) { span in
+                    guard let piece = text.add(span) else { return }
+                    try await context.emit(Self.text.event(String(decoding: piece, as: UTF8.self)))
+                }
+                try await context.emit(Self.text.event(String(decoding: text.end(), as: UTF8.self)))
+                return "\(text.count) spans"
+            }
+            let path = try context.path(file)
+            let write = try path.replacement()
+            try await store.forEachSpan(query) { span in
+                if let piece = text.add(span) { try write.write(piece.span) }
+            }
+            try write.write(text.end().span)
+            try write.commit()
+            return "\(PlainText.escape(path.absolute)) has \(text.count) spans"
         }
+        .streaming([Self.text.declaration])
         .details(
-            "ndjson has a span a line, which 'trace import' reads, and the README of the kit TraceKit describes."
+            "ndjson has a span a line, which 'trace import' reads. otlp is what the file receiver of OpenTelemetry's Collector "
+                + "reads, chrome is for Perfetto, csv for tables, and html is a page with a waterfall that needs no network."
         )
         .example("martlet trace export --failed --output failed.ndjson", "What failed, into a file")
-    }
-
-    private func deliver(_ text: String, to file: WritePath?, _ context: ActionContext) async throws -> String {
-        guard let file else { return text }
-        let path = try context.path(file)
-        try path.write(Array(text.utf8))
-        return "\(PlainText.escape(path.absolute)) has the traces"
+        .example("martlet trace export 4bf92f --as html --output trace.html", "One trace as a page")
     }
 
     private var load: Action {

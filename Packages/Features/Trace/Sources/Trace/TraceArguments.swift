@@ -47,12 +47,12 @@ struct TraceListArguments: ActionArguments {
 struct TraceExportArguments: ActionArguments {
     private(set) var query = TraceQuery()
     private(set) var ids: [String] = []
-    private(set) var format = SpanText.Format.ndjson
+    private(set) var form = SpanText.Form.ndjson
     private(set) var output: WritePath?
 
     static let bindings = [
         bind(\.ids, .argument("ids", "Ids of traces, or their beginnings; all that match if none is given")),
-        bind(\.format, .option("as", "Form of the text", default: .ndjson)),
+        bind(\.form, .option("as", "Form of the text", default: .ndjson)),
         bind(\.output, .option("output", "Write to this file instead of printing")),
         bind(\.query.since, .option("since", "Only traces that began since this time")),
         bind(\.query.until, .option("until", "Only traces that began before this time")),

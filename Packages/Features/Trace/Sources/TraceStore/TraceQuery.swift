@@ -126,7 +126,7 @@ extension TraceStore {
     }
 
     /// Passes the spans of traces on, one trace after the other, the oldest first.
-    public func forEachSpan(_ query: TraceQuery, _ body: @escaping @Sendable (StoredSpan) throws -> Void) async throws {
+    public func forEachSpan(_ query: TraceQuery, _ body: (StoredSpan) async throws -> Void) async throws {
         var ids = query.ids
         if ids.isEmpty {
             var wanted = query
@@ -134,7 +134,7 @@ extension TraceStore {
             ids = try await traces(wanted).traces.reversed().map(\.id)
         }
         for id in ids {
-            for span in try await spans(of: id) { try body(span) }
+            for span in try await spans(of: id) { try await body(span) }
         }
     }
 

@@ -124,7 +124,8 @@ struct FeatureTests {
     func moves() async throws {
         try await withHost { (host) async throws in
             _ = try await host.perform("work.outer")
-            let text = try #require(try await host.perform("trace.export").string)
+            #expect(try await host.perform("trace.export") == "2 spans")
+            let text = host.output.events.compactMap(\.text).joined()
             #expect(text.split(separator: "\n").count == 3)
             try await TemporaryDirectory.run { folder in
                 try Files.writeAtomically(Array(text.utf8), to: "\(folder)/traces.ndjson")
@@ -132,11 +133,30 @@ struct FeatureTests {
                 let file: JSONObject = ["file": .string("\(folder)/traces.ndjson")]
                 #expect(try await other.perform("trace.import", file) == "2 spans were added")
                 #expect(try await other.perform("trace.import", file) == "0 spans were added")
-                #expect(try await other.perform("trace.export").string == text)
+                _ = try await other.perform("trace.export")
+                #expect(other.output.events.compactMap(\.text).joined() == text)
                 try Files.writeAtomically(Array("rubbish\n".utf8), to: "\(folder)/traces.ndjson")
                 let error = await #expect(throws: TraceError.self) { try await other.perform("trace.import", file) }
                 #expect(error?.code == "trace.no-spans")
                 await other.session.close()
+            }
+        }
+    }
+
+    @Test("Each form is what it says", arguments: SpanText.Form.allCases)
+    func forms(form: SpanText.Form) async throws {
+        try await withHost { (host) async throws in
+            for _ in 0..<3 { _ = try await host.perform("work.outer") }
+            let file = "\(host.host.locations.current)/out"
+            let done = try await host.perform("trace.export", ["as": form.json, "output": .string(file)])
+            #expect(done == .string("\(file) has 6 spans"))
+            let text = String(decoding: try Files.read(file, limit: 1 << 20), as: UTF8.self)
+            switch form {
+            case .ndjson: #expect(text.split(separator: "\n").count == 7)
+            case .otlp: #expect(try JSON(parsing: text)["resourceSpans"]?.array?.isEmpty == false)
+            case .chrome: #expect(try JSON(parsing: text)["traceEvents"]?.array?.count ?? 0 >= 6)
+            case .csv: #expect(text.split(whereSeparator: \.isNewline).count == 7)
+            case .html: #expect(text.hasPrefix("<!DOCTYPE html>") && text.contains("execute_tool probe"))
             }
         }
     }

@@ -44,9 +44,9 @@ struct StoreLab {
 
     /// The names of all spans in the database.
     func names() async throws -> [String] {
-        let found = NameList()
-        try await store.forEachSpan(TraceQuery()) { found.add($0.span.name) }
-        return found.all
+        var names: [String] = []
+        try await store.forEachSpan(TraceQuery()) { names.append($0.span.name) }
+        return names
     }
 }
 
@@ -65,12 +65,4 @@ final class TestTime: Sendable {
             return Timestamp(microseconds: 1_800_000_000_000_000) + .seconds(seconds)
         }
     }
-}
-
-/// Names in the order in which they were added.
-final class NameList: Sendable {
-    private let names = Mutex([String]())
-
-    var all: [String] { names.withLock { $0 } }
-    func add(_ name: String) { names.withLock { $0.append(name) } }
 }
