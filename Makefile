@@ -1,6 +1,6 @@
 # `make` alone lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo tour test test-release test-loaded test-peers test-matrix test-sanitize fuzz bench figures docs pictures feature compose install clean
+.PHONY: help setup build demo tour test test-release test-loaded test-peers test-matrix test-sanitize torture fuzz bench figures docs pictures feature compose install clean
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
@@ -70,6 +70,13 @@ test-sanitize: ## Run the tests with the thread and the address sanitizer
 	    $(SWIFT) test --sanitize=thread --scratch-path .build/thread $(SANITIZED) --skip ProcessKitTests --skip TerminalKitTests \
 	    --skip SecretServiceStoreTests --skip CrashTests
 	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --sanitize=address --scratch-path .build/address --disable-xctest -Xswiftc -use-ld=lld $(SANITIZED)
+
+torture: ## Run the tests that kill and race at random moments with every round, of which `make test` makes a part
+	@.ci/setup build test
+	@.ci/test build
+	MARTLET_TEST_TORTURE=whole MARTLET_TEST_PROGRAMS=$(CURDIR)/.build/installed/bin .ci/apart \
+	    .build/debug/martletPackageTests.xctest --testing-library swift-testing --experimental-maximum-parallelization-width 2 \
+	    --filter 'Crash|Kill|Attack|Fault|Hostile|Race|ProcessTests|Damage|Soak'
 
 FUZZED := json stream json5 document pull settings events frames requests chunks address certificates openai anthropic \
     responses tags markdown rpc mcp mcp-events input painter yaml expressions bundles schemas toml

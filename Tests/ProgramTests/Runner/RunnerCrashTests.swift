@@ -6,7 +6,7 @@ import Testing
 @Suite("Killed runs", .timeLimit(.minutes(5)))
 struct RunnerCrashTests {
     private static let steps = 200
-    private static let kills = 50
+    private static let kills = Rounds.of(50, least: 10)
 
     /// A bundle whose steps each append their name to a file.
     private static var bundle: String {

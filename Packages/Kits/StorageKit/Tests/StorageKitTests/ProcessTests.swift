@@ -26,13 +26,13 @@ struct ProcessTests {
         try journal.note(name)
     }
 
-    @Test("A process killed at a random moment loses nothing that it committed, 120 times", arguments: [false, true])
+    @Test("A process killed at a random moment loses nothing that it committed", arguments: [false, true])
     func killed(isFull: Bool) async throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
         try await TemporaryDirectory.run { folder in
             let (path, journal) = ("\(folder)/a.db", Journal(path: "\(folder)/journal"))
-            for round in 0..<60 {
+            for round in 0..<Rounds.of(60, least: 12) {
                 let delay = UInt32.random(in: 0...40_000, using: &random)
                 await #expect(processExitsWith: .signal(SIGKILL), "seed \(seed), round \(round)") {
                     [
