@@ -1,4 +1,4 @@
-import Capabilities
+public import Capabilities
 import HTTPCore
 public import HTTPServer
 
