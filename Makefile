@@ -79,7 +79,7 @@ torture: ## Run the tests that kill and race at random moments with every round,
 	    --filter 'Crash|Kill|Attack|Fault|Hostile|Race|ProcessTests|Damage|Soak'
 
 FUZZED := json stream json5 document pull settings events frames requests chunks address certificates openai anthropic \
-    responses tags markdown rpc mcp mcp-events input painter yaml expressions bundles schemas toml
+    responses tags markdown rpc mcp mcp-events input painter yaml expressions bundles schemas toml otlp
 
 fuzz: ## Fuzz the parsers, SECONDS=60 each
 	@.ci/setup build

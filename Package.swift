@@ -50,6 +50,7 @@ let base: [(name: String, path: String, products: [String], tests: [String])] = 
     ("TerminalKit", "Packages/Kits/TerminalKit", ["TerminalKit", "TerminalTesting"], ["TerminalKit"]),
     ("ToolKit", "Packages/Kits/ToolKit", ["ToolKit"], ["ToolKit"]),
     ("TOMLKit", "Packages/Kits/TOMLKit", ["TOMLKit"], ["TOMLKit"]),
+    ("TraceKit", "Packages/Kits/TraceKit", ["TraceKit"], ["TraceKit"]),
     ("YAMLKit", "Packages/Kits/YAMLKit", ["YAMLKit"], ["YAMLKit"]),
     ("Host", "Packages/Frontends/Host", ["HostKit", "HostTesting"], ["HostKit"]),
     ("CommandLine", "Packages/Frontends/CommandLine", ["CommandLineFrontend"], ["CommandLineFrontend"]),

@@ -11,7 +11,7 @@ let package = Package(
         .package(path: "../../Packages/Features/Runner"), .package(path: "../../Packages/Kits/RPCKit"),
         .package(path: "../../Packages/Kits/SchemaKit"),
         .package(path: "../../Packages/Kits/TerminalKit"), .package(path: "../../Packages/Kits/TOMLKit"),
-        .package(path: "../../Packages/Kits/YAMLKit"),
+        .package(path: "../../Packages/Kits/TraceKit"), .package(path: "../../Packages/Kits/YAMLKit"),
     ],
     targets: [
         .target(name: "CFuzzer"),
@@ -25,7 +25,7 @@ let package = Package(
                 .product(name: "Runner", package: "Runner"),
                 .product(name: "RPCKit", package: "RPCKit"), .product(name: "SchemaKit", package: "SchemaKit"),
                 .product(name: "TerminalKit", package: "TerminalKit"), .product(name: "TOMLKit", package: "TOMLKit"),
-                .product(name: "YAMLKit", package: "YAMLKit"),
+                .product(name: "TraceKit", package: "TraceKit"), .product(name: "YAMLKit", package: "YAMLKit"),
             ]),
     ]
 )

@@ -16,6 +16,7 @@ import Settings
 import Synchronization
 import TOMLKit
 @_spi(Fuzzing) import TerminalKit
+@_spi(Fuzzing) import TraceKit
 @_spi(Fuzzing) import TurnLoop
 import YAMLKit
 
@@ -64,6 +65,7 @@ private func test(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         case "bundles": try readBundle(bytes)
         case "schemas": try checkSchema(bytes)
         case "toml": try readTOML(bytes)
+        case "otlp": TraceFuzzTarget.read(bytes)
         default: preconditionFailure("there is no fuzz target \(target)")
         }
     } catch {

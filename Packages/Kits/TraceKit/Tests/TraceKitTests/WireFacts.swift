@@ -7,8 +7,11 @@ struct WireFacts {
         var (attributes, code, message) = (span.attributes, 0, "")
         if let failure = span.failure {
             code = 2
-            message = attributes["otel.status_description"]?.string ?? (failure == "error" ? "" : failure)
-            attributes["otel.status_description"] = nil
+            message = failure == "error" ? "" : failure
+            if let description = attributes["otel.status_description"]?.string {
+                message = description
+                attributes["otel.status_description"] = nil
+            }
             if failure != "error" { attributes["error.type"] = attributes["error.type"] ?? .string(failure) }
         } else if attributes["otel.status_code"] == "OK" {
             code = 1

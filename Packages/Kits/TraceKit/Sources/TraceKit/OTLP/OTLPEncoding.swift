@@ -42,9 +42,9 @@ public struct TraceScope: Sendable, Hashable {
 /// that OpenTelemetry has for it: "OpenTelemetry Status … MUST be reported as key-value pairs" `otel.status_code` and
 /// `otel.status_description`.
 struct OTLPStatus {
-    static let errorType = "error.type"
-    static let description = "otel.status_description"
-    static let code = "otel.status_code"
+    static let errorTypeName = "error.type"
+    static let descriptionName = "otel.status_description"
+    static let okName = "otel.status_code"
     /// The failure of a span that failed without saying why.
     static let unnamed = "error"
 
@@ -62,22 +62,24 @@ struct OTLPStatus {
         if let failure = span.failure {
             code = 2
             message = failure == Self.unnamed ? "" : failure
-            if let description = span.attributes[Self.description]?.string {
-                (message, hidden) = (description, Self.description)
+            if let description = span.attributes[Self.descriptionName]?.string, !description.isEmpty,
+                description != failure
+            {
+                (message, hidden) = (description, Self.descriptionName)
             }
-            if failure != Self.unnamed, span.attributes[Self.errorType] == nil { type = failure }
-        } else if span.attributes[Self.code] == "OK" {
-            (code, hidden) = (1, Self.code)
+            if failure != Self.unnamed, span.attributes[Self.errorTypeName] == nil { type = failure }
+        } else if span.attributes[Self.okName] == "OK" {
+            (code, hidden) = (1, Self.okName)
         }
     }
 
     /// The failure, if it is one; moves what else is told into the attributes.
     func failure(_ attributes: inout JSONObject) -> String? {
-        if code == 1 { attributes[Self.code] = "OK" }
+        if code == 1 { attributes[Self.okName] = "OK" }
         guard code == 2 else { return nil }
-        let type = attributes[Self.errorType]?.string
-        if type != nil { attributes[Self.errorType] = nil }
-        if !message.isEmpty, message != type { attributes[Self.description] = .string(message) }
+        let type = attributes[Self.errorTypeName]?.string
+        if type != nil { attributes[Self.errorTypeName] = nil }
+        if !message.isEmpty, message != type { attributes[Self.descriptionName] = .string(message) }
         return type ?? Self.unnamed
     }
 }

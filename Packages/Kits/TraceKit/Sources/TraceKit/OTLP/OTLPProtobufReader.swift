@@ -211,11 +211,8 @@ extension OTLPProtobufReader {
     }
 
     private func text(_ range: Range<Int>, _ limit: Int) -> String {
-        guard range.count > limit else { return String(decoding: bytes[range], as: UTF8.self) }
-        // A character is not cut.
-        var end = range.lowerBound + limit
-        while end > range.lowerBound, bytes[end] & 0xC0 == 0x80 { end -= 1 }
-        return String(decoding: bytes[range.lowerBound..<end], as: UTF8.self) + "…"
+        // What is not UTF-8 becomes longer, so that the limit is looked at after that.
+        intake.shortened(String(decoding: bytes[range.prefix(limit + 4)], as: UTF8.self), to: limit)
     }
 
     private func traceID(_ range: Range<Int>) -> TraceID? {

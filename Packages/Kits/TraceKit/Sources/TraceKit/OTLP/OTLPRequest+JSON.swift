@@ -48,7 +48,7 @@ extension OTLPRequest {
         bytes.addDecimal(times.end)
         bytes.add("\"")
         bytes.addAttributes(
-            span.attributes, without: status.hidden, with: status.type.map { (OTLPStatus.errorType, .string($0)) })
+            span.attributes, without: status.hidden, with: status.type.map { (OTLPStatus.errorTypeName, .string($0)) })
         if span.dropped > 0 {
             bytes.add(",\"droppedAttributesCount\":")
             bytes.addDecimal(Int64(UInt32(clamping: span.dropped)))

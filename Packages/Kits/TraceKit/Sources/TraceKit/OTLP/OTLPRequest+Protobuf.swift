@@ -31,7 +31,7 @@ extension OTLPRequest {
         bytes.addFixed(7, times.start)
         bytes.addFixed(8, times.end)
         bytes.addAttributes(9, span.attributes, without: status.hidden)
-        if let type = status.type { bytes.addAttribute(9, OTLPStatus.errorType, .string(type)) }
+        if let type = status.type { bytes.addAttribute(9, OTLPStatus.errorTypeName, .string(type)) }
         bytes.addNumber(10, UInt64(UInt32(clamping: span.dropped)))
         for event in span.events {
             bytes.addMessage(11) { bytes in

@@ -76,10 +76,10 @@ struct SpanIntake {
         for place in first..<received.groups.count { received.groups[place].resource = resource }
     }
 
-    /// A text within the limit.
+    /// A text within the limit, to which the ellipsis counts.
     func shortened(_ text: String, to limit: Int) -> String {
         guard text.utf8.count > limit else { return text }
-        var end = text.utf8.index(text.startIndex, offsetBy: limit)
+        var end = text.utf8.index(text.startIndex, offsetBy: max(0, limit - 3))
         // A character is not cut.
         while end > text.startIndex, text.utf8[end] & 0xC0 == 0x80 { end = text.utf8.index(before: end) }
         return String(text[..<end]) + "…"

@@ -1,0 +1,56 @@
+import Capabilities
+import JSON
+
+/// Feeds any bytes to everything that this module reads. Nothing may crash, and what was read is the same after it was written
+/// and read again, in each form that has a reader.
+@_spi(Fuzzing) public enum TraceFuzzTarget {
+    public static func read(_ bytes: [UInt8]) {
+        var limits = OTLPLimits()
+        // Smaller than in life, so that they are met.
+        (limits.spans, limits.values, limits.attributes, limits.events) = (20, 200, 8, 4)
+        (limits.depth, limits.text, limits.name) = (4, 40, 20)
+        for encoding in OTLPEncoding.allCases {
+            _ = try? OTLPResponse(parsing: bytes, as: encoding)
+            _ = try? OTLPRefusal(parsing: bytes, as: encoding)
+            if let received = try? ReceivedSpans(parsing: bytes, as: encoding, limits: limits) {
+                precondition(received.count <= limits.spans, "there are more spans than the limit")
+                received.groups.forEach(writeAndRead)
+            }
+        }
+        if let span = try? SpanLine.read(bytes) { writeAndRead(span) }
+    }
+
+    private static func writeAndRead(_ group: ReceivedSpans.Group) {
+        group.spans.forEach(writeAndRead)
+        for encoding in OTLPEncoding.allCases {
+            var bytes: [UInt8] = []
+            OTLPRequest(resource: group.resource).write(group.spans, as: encoding, into: &bytes)
+            guard let again = try? ReceivedSpans(parsing: bytes, as: encoding), again.rejected == 0 else {
+                preconditionFailure("what was written is not read again")
+            }
+            precondition(again.groups.flatMap(\.spans).map(facts) == group.spans.map(facts), "a span is another one")
+            precondition(again.groups.allSatisfy { $0.resource == group.resource }, "the resource is another one")
+        }
+        for format in TraceFormat.allCases {
+            var (writer, bytes) = (format.makeWriter(), [UInt8]())
+            writer.begin(into: &bytes)
+            for span in group.spans { writer.write(span, of: group.resource, into: &bytes) }
+            writer.end(into: &bytes)
+            precondition(format != .chrome || (try? JSON(parsing: bytes)) != nil, "the trace is no JSON")
+        }
+    }
+
+    private static func writeAndRead(_ span: TraceSpan) {
+        var line: [UInt8] = []
+        SpanLine.write(span, into: &line)
+        let again = try? SpanLine.read(line)
+        precondition(again.map(facts) == facts(span), "a line is read as another span")
+    }
+
+    /// All that a span says. Attributes have an order of their own after a status was read.
+    private static func facts(_ span: TraceSpan) -> String {
+        var line: [UInt8] = []
+        SpanLine.write(span, into: &line)
+        return (try? JSON(parsing: line, reading: .stream))?.text(.sorted) ?? ""
+    }
+}
