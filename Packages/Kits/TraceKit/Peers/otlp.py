@@ -63,7 +63,7 @@ def facts(span, received=False):
         "links": [[context(one), one.flags, pairs(one.attributes, received)] for one in span.links],
         "status": [span.status.code, span.status.message],
         "flags": span.flags,
-        "dropped": dropped,
+        "dropped": min(dropped, 2**32 - 1),
     }
 
 

@@ -12,7 +12,7 @@ import JSON
 /// What is written is read again as the same span, but for numbers that JSON does not have: they become the texts `NaN`,
 /// `Infinity` and `-Infinity`. Members that a reader does not know are skipped, so that later versions may add some.
 public enum SpanLine {
-    /// The members of a line. `make docs` and the README of this package tell the same.
+    /// The members of a line. The README of this package tells the same.
     public static let schema = Schema.record([
         Schema.Property("trace_id", "Shared by all spans of a trace: 32 hexadecimal digits", .string),
         Schema.Property("span_id", "The span: 16 hexadecimal digits", .string),

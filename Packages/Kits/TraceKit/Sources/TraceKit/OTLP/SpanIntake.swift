@@ -136,7 +136,8 @@ struct OTLPDraft {
         result.kind = SpanRecord.Kind(rawValue: Int(clamping: kind)) ?? .internal
         result.isParentRemote = parent != nil && flags & OTLPFlags.remote != 0
         (result.events, result.links) = (events, links)
-        result.dropped = Int(clamping: dropped) + attributes.dropped
+        // As many as can be told again.
+        result.dropped = Int(UInt32(clamping: dropped + UInt64(attributes.dropped)))
         return .success(result)
     }
 

@@ -2,7 +2,7 @@
 /// policy can name their digests; a test says what these have to be after a change.
 enum HTMLTracePage {
     static let styleDigest = "sha256-hNhNwFCxJmPAeypA5q0w0RpsP/nV/rX3ZywzUtk3p8I="
-    static let scriptDigest = "sha256-1LaY7w/tQ8jpJXDoZdzeqF19ZUoXRLe9LXWGdCdLCzA="
+    static let scriptDigest = "sha256-C3qLf0fO+8ugJMkJqjli3LiiSFw27H7MYshOpQqRp4o="
 
     static let body = #"""
         <header>
@@ -62,6 +62,12 @@ enum HTMLTracePage {
         const length = ns =>
           ns >= 1e9 ? (ns / 1e9).toFixed(2) + " s" : ns >= 1e6 ? (ns / 1e6).toFixed(2) + " ms"
           : ns >= 1e3 ? (ns / 1e3).toFixed(1) + " µs" : ns + " ns";
+
+        // A clock may be wrong by more than a date can say.
+        const moment = us => {
+          const date = new Date(us / 1000);
+          return isNaN(date) ? us + " µs" : date.toISOString();
+        };
 
         // The spans of each trace as a tree. One whose parent is not here, or that is its own ancestor, is at the top.
         const traces = new Map();
@@ -181,7 +187,7 @@ enum HTMLTracePage {
           if (!row) return at("side").replaceChildren();
           const span = row.span;
           const facts = [
-            ["duration", length(span.duration_ns)], ["start", new Date(span.start_us / 1000).toISOString()],
+            ["duration", length(span.duration_ns)], ["start", moment(span.start_us)],
             ["service", span.service], ["scope", span.scope], ["kind", span.kind],
           ];
           if (span.failure !== undefined) facts.push(["failure", span.failure]);
@@ -315,7 +321,7 @@ enum HTMLTracePage {
 
         for (const trace of order) {
           const failed = trace.failed ? `, ${trace.failed} failed` : "";
-          const time = new Date(trace.start / 1000).toISOString().slice(0, 19).replace("T", " ");
+          const time = moment(trace.start).slice(0, 19).replace("T", " ");
           const words = `${time} ${trace.roots[0].name} · ${trace.spans.length} spans${failed} · ` +
             length(Math.round((trace.end - trace.start) * 1000));
           at("pick").append(make("option", "", words));
