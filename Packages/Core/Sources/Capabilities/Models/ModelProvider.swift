@@ -33,6 +33,9 @@ public protocol ModelProvider: AnyObject, Sendable {
     /// error if they are already gone. Returns false if something remains that cannot be removed from here, such as at
     /// a server.
     func forget(sessions: [String]) async throws -> Bool
+    /// The server behind it as an agent server, for its sessions and their tools; nil if it is another kind of server. Only
+    /// a provider that runs its own tools can have one. Nothing is sent.
+    func agentServer() async throws -> (any AgentServer)?
 }
 
 extension ModelProvider {
@@ -42,6 +45,7 @@ extension ModelProvider {
     public func dialect(of model: String) async -> RequestDialect? { nil }
     public func embeddings(_ body: JSONObject) async throws -> JSONObject? { nil }
     public func forget(sessions: [String]) async throws -> Bool { false }
+    public func agentServer() async throws -> (any AgentServer)? { nil }
 }
 
 /// A model that is part of the program and answers when no other model is set up. The gateway lists it last.

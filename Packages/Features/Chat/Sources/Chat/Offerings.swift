@@ -35,6 +35,12 @@ final class OfferedProvider: ModelProvider {
 
     func embeddings(_ body: JSONObject) async throws -> JSONObject? { try await provider().embeddings(body) }
 
+    func agentServer() async throws -> (any AgentServer)? {
+        // Looking for a provider on this machine asks it, and none of these is an agent server.
+        guard runsTools else { return nil }
+        return try await provider().agentServer()
+    }
+
     func answer(
         _ request: ChatRequest, _ receive: ([ChatEvent]) async throws -> Void
     ) async throws -> ChatAnswer {

@@ -190,6 +190,7 @@ final class BrokenProvider: ModelProvider {
 
     func isAvailable() async -> Bool { false }
     func models() async throws -> [ModelDescription] { throw error }
+    func agentServer() async throws -> (any AgentServer)? { throw error }
 
     func answer(
         _ request: ChatRequest, _ receive: ([ChatEvent]) async throws -> Void

@@ -35,6 +35,8 @@ final class ServerProvider: AgentProvider {
 
     func dialect(of model: String) -> RequestDialect? { type(of: plan.dialect).kind }
 
+    func agentServer() -> (any AgentServer)? { plan.question.agent?.gateway }
+
     func embeddings(_ body: JSONObject) async throws -> JSONObject? {
         guard let url = plan.embeddings else { return nil }
         return try await plan.access.embeddings(body, at: url)

@@ -278,6 +278,21 @@ struct GatewayTests {
         }
     }
 
+    @Test("A gateway is offered as an agent server, with the key that it gets from others too")
+    func agentServer() async throws {
+        try await Fixture.run(as: "gateway", path: "") {
+            try $0.reply(#"{"data":[{"id":"git","name":"Git"}]}"#)
+        } _: { fixture in
+            let server = try #require(try await fixture.provider().agentServer())
+            #expect(fixture.server.record.requests.isEmpty && server.server == ServerID("gateway"))
+            #expect(try await server.toolServers(.all, project: nil).value?.map(\.id) == ["git"])
+            let request = try #require(fixture.server.record.requests.first)
+            #expect(request.target == "/v1/mcp/servers?scope=all")
+            #expect(request.headers["Authorization"] == "Bearer \(Fixture.key)")
+            #expect(try await fixture.directory.provider(named: "openai").agentServer() == nil)
+        }
+    }
+
     @Test("A gateway gets no key that is meant for another address")
     func otherAddress() async throws {
         try await ScriptedServer.run {

@@ -42,6 +42,19 @@ struct OfferingTests {
         }
     }
 
+    @Test("A gateway is an agent server for other features, no other provider is one, and nothing is sent to find out")
+    func gateways() async throws {
+        try await withNeighbour([]) { desk in
+            desk.settings = "{profiles: {lab: {server: 'http://127.0.0.1:1', kind: 'gateway'}}}"
+            let found = try await desk.run("next.gateways").json
+            #expect(found == ["lab lab"])
+            #expect(desk.server.record.requests.isEmpty)
+            desk.settings = "{profiles: {lab: {server: 'http://x y', kind: 'gateway'}}}"
+            let broken = try await desk.attempt("next.gateways").failure
+            #expect(broken != nil, "It tells why it is none.")
+        }
+    }
+
     @Test("Other features use the models with the keys that Chat has")
     func used() async throws {
         try await withNeighbour([Answers.say("Good day")]) { desk in

@@ -24,6 +24,16 @@ struct Neighbour: Feature {
                 try await Self.provider(id, context).models().map(\.id)
             })
         registry.add(
+            Action("next.gateways", "Who is an agent server", .reads) { context in
+                var found: [String] = []
+                for provider in context.registry.all((any ModelProvider).self) {
+                    if let server = try await provider.agentServer() {
+                        found.append("\(provider.id) \(server.server.name)")
+                    }
+                }
+                return found
+            })
+        registry.add(
             Action(
                 "next.ask", "Asks one", .reads, .argument("provider", "Its id", as: String.self),
                 .argument("model", "The model", as: String.self)
