@@ -73,8 +73,8 @@ struct ScreenTests {
                 "chat.conversation": [], "chat.tools": [], "chat.found": ["one"], "gateway.paths": [], "runs.run": [],
                 "runs.log": [], "config.setting": ["chat.model"],
             ]
-            // Without a server there are no tokens and no tools, and no model that calls tools.
-            let others = Set(["auth.tokens", "chat.call", "mcp.server"])
+            // Without a server there are no tokens and no tools, no gateway, and no model that calls tools.
+            let others = Set(["auth.tokens", "chat.call", "mcp.server", "mcp.gateway.servers", "mcp.gateway.server"])
             #expect(try await Set(screens(home, areDetails: true)) == others.union(arguments.keys))
             let asked = try await Program.martlet.run(["ask", "one"], home: home)
             #expect(asked.code == 0, "\(asked.errors)")

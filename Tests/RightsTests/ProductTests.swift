@@ -311,7 +311,8 @@ extension ProductTests {
         "config.set",
         "config.trust", "config.unset", "config.untrust", "data.purge", "data.restore", "gateway.project.add",
         "gateway.project.remove", "gateway.serve", "gateway.token.create", "gateway.token.revoke", "gateway.token.show",
-        "mcp.add", "mcp.disable", "mcp.enable", "mcp.import", "mcp.install", "mcp.login", "mcp.logout", "mcp.remove",
+        "mcp.add", "mcp.disable", "mcp.enable", "mcp.gateway.use", "mcp.import", "mcp.install", "mcp.login",
+        "mcp.logout", "mcp.remove",
         "mcp.replay",
         "mcp.serve",
         "mcp.serve.conversation", "mcp.serve.conversations", "mcp.test", "mcp.use", "run.install", "run.uninstall",
@@ -330,7 +331,8 @@ extension ProductTests {
         "auth.login", "auth.logout", "auth.pat.create", "auth.pat.list", "auth.pat.revoke", "auth.pat.rotate",
         "auth.server.add", "auth.server.check", "auth.trust.add", "auth.trust.verify", "auth.whoami", "chat.models",
         "chat.retry", "chat.send", "chat.use", "gateway.status", "http.request", "mcp.add", "mcp.call", "mcp.complete",
-        "mcp.get", "mcp.install", "mcp.login", "mcp.ping", "mcp.prompts", "mcp.read", "mcp.resources", "mcp.test",
+        "mcp.gateway.list", "mcp.gateway.tools", "mcp.gateway.use", "mcp.get", "mcp.install", "mcp.login", "mcp.ping",
+        "mcp.prompts", "mcp.read", "mcp.resources", "mcp.test",
         "mcp.tools",
     ]
 }

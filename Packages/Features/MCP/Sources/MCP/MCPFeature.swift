@@ -45,6 +45,7 @@ public struct MCPFeature: Feature {
             ListActions(services).all, SetupActions(services).all, ImportAction(services).all,
             SignInActions(services).all, InstallAction(services).all, ReplayAction().all,
             UseAction(services).all, CallAction(services).all, AskActions(services).all,
+            GatewayActions(services).all,
         ]
         for action in groups.joined() { registry.add(action) }
         MCPScreens.add(to: &registry)

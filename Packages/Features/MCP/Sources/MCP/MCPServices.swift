@@ -13,6 +13,8 @@ import Synchronization
 /// What the parts of the feature share. Creating it opens nothing.
 final class MCPServices: Sendable {
     let settings: MCPSettings
+    /// The profile in use.
+    let profile: String?
     let surroundings: Surroundings
     let records: ToolRecords
     /// The servers that run, also across changed settings.
@@ -40,6 +42,7 @@ final class MCPServices: Sendable {
 
     init(_ settings: FeatureSettings, _ surroundings: Surroundings, whole: WholeRegistry, pool: ServerPool) {
         self.settings = MCPSettings(reading: settings)
+        profile = settings.profile
         self.surroundings = surroundings
         self.whole = whole
         self.pool = pool

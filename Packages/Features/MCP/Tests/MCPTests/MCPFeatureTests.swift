@@ -11,31 +11,46 @@ import Testing
 /// The feature as a whole.
 struct MCPFeatureTests {
     @Test("it keeps the rules of every feature")
-    func conforms() async {
-        await #expect(processExitsWith: .success) {
-            let violations = try await TemporaryDirectory.run { folder in
-                try await FeatureConformance.violations(
-                    of: MCPFeature.self, with: [HostFeature.self], in: folder,
-                    settings: Plain.settings(Plain.entry()),
-                    doing: [
-                        "mcp.test": ["name": "plain"], "mcp.show": ["name": "plain"], "mcp.tools": ["server": "plain"],
-                        "mcp.call": ["server": "plain", "tool": "echo", "arguments": ["--text", "x"]],
-                        "mcp.ping": ["server": "plain"], "mcp.logs": ["name": "plain"],
-                        "mcp.resources": ["server": "plain"], "mcp.prompts": ["server": "plain"],
-                        "mcp.use": ["off": ["plain/die"]], "mcp.server": ["name": "plain"],
-                    ],
-                    texts: [
-                        "mcp.add.name": "nothing but a name", "mcp.add.command": "what is run is decided as a program",
-                        "mcp.add.env": "part of an entry, which only a person or a bundle that names the action writes",
-                        "mcp.add.header": "as the variables", "mcp.add.cwd": "as the variables",
-                        "mcp.add.tool": "the name of a tool", "mcp.import.from": "decided as a path when it is read",
-                        "mcp.import.names": "names of servers",
-                        "mcp.read.address": "the server opens it, and it is one of those that the person has agreed to",
-                        "mcp.complete.reference": "as the address of a resource",
-                    ].merging(Self.servers) { $1 })
+    func conforms() async throws {
+        // The gateway is in this process, so that what it opens is not counted.
+        try await GatewayLab.run { gateway in
+            await #expect(processExitsWith: .success) { [address = gateway.address as String] in
+                let violations = try await TemporaryDirectory.run { folder in
+                    try await FeatureConformance.violations(
+                        of: MCPFeature.self, with: [HostFeature.self, GatewayModels.self], in: folder,
+                        settings: Plain.settings(Plain.entry()),
+                        environment: [GatewayModels.variable: "lab=\(address)"],
+                        doing: [
+                            "mcp.test": ["name": "plain"], "mcp.show": ["name": "plain"],
+                            "mcp.tools": ["server": "plain"],
+                            "mcp.call": ["server": "plain", "tool": "echo", "arguments": ["--text", "x"]],
+                            "mcp.ping": ["server": "plain"], "mcp.logs": ["name": "plain"],
+                            "mcp.resources": ["server": "plain"], "mcp.prompts": ["server": "plain"],
+                            "mcp.use": ["off": ["plain/die"]], "mcp.server": ["name": "plain"],
+                            "mcp.gateway.list": ["gateway": "lab"], "mcp.gateway.tools": ["server": "git"],
+                            "mcp.gateway.server": ["server": "git"],
+                            "mcp.gateway.use": ["session": "s1", "off": ["git/push"]],
+                        ],
+                        texts: [
+                            "mcp.add.name": "nothing but a name",
+                            "mcp.add.command": "what is run is decided as a program",
+                            "mcp.add.env":
+                                "part of an entry, which only a person or a bundle that names the action writes",
+                            "mcp.add.header": "as the variables", "mcp.add.cwd": "as the variables",
+                            "mcp.add.tool": "the name of a tool",
+                            "mcp.import.from": "decided as a path when it is read",
+                            "mcp.import.names": "names of servers",
+                            "mcp.read.address":
+                                "the server opens it, and it is one of those that the person has agreed to",
+                            "mcp.complete.reference": "as the address of a resource",
+                            "mcp.gateway.tools.server": "asked of a gateway that is set up",
+                            "mcp.gateway.use.on": "as the tool server", "mcp.gateway.use.off": "as the tool server",
+                            "mcp.gateway.use.priority": "as the tool server",
+                        ].merging(Self.servers) { $1 })
+                }
+                for violation in violations { Issue.record("\(violation)") }
+                #expect(violations.isEmpty)
             }
-            for violation in violations { Issue.record("\(violation)") }
-            #expect(violations.isEmpty)
         }
     }
 

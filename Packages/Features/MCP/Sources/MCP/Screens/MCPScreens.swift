@@ -16,6 +16,7 @@ enum MCPScreens {
             ], detail: .screen("mcp.server", "Tools", ["name": .row("name")]),
             offering: [
                 .action("mcp.add", "Add a server", key: "a"), .action("mcp.import", "Take over servers", key: "m"),
+                .screen("mcp.gateway.servers", "Those of a gateway", key: "o"),
             ], every: .seconds(5))
         registry.addScreen(
             "mcp.server", "Tools of a server", .detail, listing: "mcp.show", id: "name",
@@ -23,5 +24,24 @@ enum MCPScreens {
                 .action("mcp.call", "Call", key: "c", ["server": .row("server"), "tool": .row("name")])
             ])
         registry.addScreen("mcp.choices", "Tools in use", .tab("Servers"), listing: "mcp.used", id: "name")
+        // They send, so that they are not performed again and again as the list above.
+        registry.addScreen(
+            "mcp.gateway.servers", "Tool servers of a gateway", .detail, listing: "mcp.gateway.list", id: "id",
+            links: choosing,
+            detail: .screen(
+                "mcp.gateway.server", "Tools",
+                place.merging(["server": .row("id"), "project": .row("project")]) { $1 })
+        )
+        registry.addScreen(
+            "mcp.gateway.server", "Tools of a gateway", .detail, listing: "mcp.gateway.tools", id: "name",
+            links: choosing)
     }
+
+    /// The gateway and the session of a row. Without a session the form of the choice asks for it.
+    private static let place: [String: Link.Argument] = ["gateway": .row("gateway"), "session": .row("session")]
+
+    private static let choosing: [Link] = [
+        .action("mcp.gateway.use", "Use in the session", key: "e", place.merging(["on": .row("word")]) { $1 }),
+        .action("mcp.gateway.use", "Leave out", key: "d", place.merging(["off": .row("word")]) { $1 }),
+    ]
 }
