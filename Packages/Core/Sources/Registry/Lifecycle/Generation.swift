@@ -120,7 +120,9 @@ public final class Generation: Sendable {
             try await ActionContext.$current.withValue(context) {
                 if effect == .destroys, !isAgreed { try await agree(to: registered.action, arguments, in: context) }
                 // A span costs time even if nobody records it.
-                if !isTraced || registered.action.isInstant { return try await registered.action.perform(arguments, in: context) }
+                if !isTraced || registered.action.isInstant {
+                    return try await registered.action.perform(arguments, in: context)
+                }
                 return try await tracer.span(registered.action.id, of: registered.owner) { _ in
                     try await registered.action.perform(arguments, in: context)
                 }

@@ -9,14 +9,11 @@ import TraceStore
 @Suite struct WaterfallTests {
     private func span(_ number: UInt64, in parent: UInt64?, from start: Int64 = 0, for duration: Int = 10) -> StoredSpan
     {
-        struct Fixed: RandomNumberGenerator {
-            let number: UInt64
-            mutating func next() -> UInt64 { number }
+        guard let trace = TraceID(words: (0, 1)), let id = SpanID(word: number) else {
+            preconditionFailure("a span has a number")
         }
-        var (trace, id) = (Fixed(number: 1), Fixed(number: number))
-        let context = TraceContext(trace: TraceID(using: &trace), span: SpanID(using: &id))
-        var outer = parent.map { Fixed(number: $0) }
-        let around = outer != nil ? SpanID(using: &outer!) : nil
+        let context = TraceContext(trace: trace, span: id)
+        let around = parent.flatMap { SpanID(word: $0) }
         return StoredSpan(
             span: TraceSpan(
                 name: "s\(number)", feature: "demo", context: context, parent: around,
