@@ -316,6 +316,7 @@ extension ProductTests {
         "mcp.replay",
         "mcp.serve",
         "mcp.serve.conversation", "mcp.serve.conversations", "mcp.test", "mcp.use", "run.install", "run.uninstall",
+        "trace.clear",
     ]
 
     private static let writing = [
@@ -324,7 +325,7 @@ extension ProductTests {
         "chat.restore",
         "chat.retry", "chat.send", "chat.use", "config.edit", "data.backup", "data.compact", "file.write",
         "gateway.stop", "http.request", "mcp.call",
-        "run.start", "runs.cancel", "runs.prune", "shell.run",
+        "run.start", "runs.cancel", "runs.prune", "shell.run", "trace.export", "trace.import",
     ]
 
     private static let sending = [

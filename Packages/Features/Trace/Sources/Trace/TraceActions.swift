@@ -92,7 +92,7 @@ struct TraceActions {
         "output", "A piece of the text", [Field("text", "Text to append") { $0 }], text: "text")
 
     private var export: Action {
-        Action("trace.export", "Print traces for other programs", .reads, taking: TraceExportArguments.self) {
+        Action("trace.export", "Print traces for other programs", .writes, taking: TraceExportArguments.self) {
             [store, spool] context, arguments in
             spool.flush()
             var query = arguments.query
