@@ -169,7 +169,7 @@ struct TurnTests {
         let model = ScriptedModel("scripted", .call([.named("ls")]), .say("done"))
         try await Workshop.run(model, tracer: tracer) { workshop in
             _ = try await workshop.say("Look")
-            let model = "chat test/scripted"
+            let model = "chat scripted/one"
             #expect(sink.names == [model, "execute_tool ls", model, "gateway.turn"])
         }
     }
