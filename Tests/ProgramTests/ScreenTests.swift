@@ -47,7 +47,7 @@ struct ScreenTests {
     }
 
     @Test(
-        "Every screen of an empty home says something, makes nothing but the databases of its lists, and matches the schema of blocks"
+        "Every screen of an empty home says something, makes nothing but the databases of its lists and its trace, and matches the schema of blocks"
     )
     func everyScreen() async throws {
         try await withHome { home in
@@ -73,8 +73,11 @@ struct ScreenTests {
                 "chat.conversation": [], "chat.tools": [], "chat.found": ["one"], "gateway.paths": [], "runs.run": [],
                 "runs.log": [], "config.setting": ["chat.model"],
             ]
-            // Without a server there are no tokens and no tools, no gateway, and no model that calls tools.
-            let others = Set(["auth.tokens", "chat.call", "mcp.server", "mcp.gateway.servers", "mcp.gateway.server"])
+            // Without a server there are no tokens and no tools, no gateway, and no model that calls tools; the id of a trace is
+            // another one each time.
+            let others = Set([
+                "auth.tokens", "chat.call", "mcp.server", "mcp.gateway.servers", "mcp.gateway.server", "trace.spans",
+            ])
             #expect(try await Set(screens(home, areDetails: true)) == others.union(arguments.keys))
             let asked = try await Program.martlet.run(["ask", "one"], home: home)
             #expect(asked.code == 0, "\(asked.errors)")
@@ -89,8 +92,11 @@ struct ScreenTests {
     }
 
     private func files(in home: String) async throws -> String {
-        try await Program.martlet.shell("find . -type f ! -path './.local/share/martlet/*.db*' | sort", home: home)
-            .output
+        try await Program.martlet.shell(
+            "find . -type f ! -path './.local/share/martlet/*.db*' ! -path './.local/state/martlet/trace*' | sort",
+            home: home
+        )
+        .output
     }
 
     @Test("A list shows the rows of its action, and takes the same arguments")

@@ -46,7 +46,7 @@ struct TraceTests {
                 try await spans { (words: String...) in
                     try await Program.martlet.run(words, home: home.path, adding: home.variables)
                 })
-            #expect(names.first == "chat.ask" || names.first == "ask", "\(names)")
+            #expect(names.first == "chat.send", "\(names)")
             for start in ["POST", "POST /v1/", "gateway.turn", "chat martlet/", "execute_tool "] {
                 #expect(names.contains { $0.hasPrefix(start) }, "\(start) in \(names)")
             }

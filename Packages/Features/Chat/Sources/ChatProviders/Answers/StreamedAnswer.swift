@@ -23,7 +23,9 @@ struct StreamedAnswer: Sendable {
     func run(
         _ request: ChatRequest, in dialect: any Dialect, _ receive: Delivery.Receive
     ) async throws -> (answer: ChatAnswer, dialect: any Dialect) {
-        try await access.tracer.span("chat \(request.model)", .client, of: "chat") { span in
+        try await access.tracer.span(
+            request.model.isEmpty ? "chat" : "chat \(request.model)", .client, of: "chat"
+        ) { span in
             span.set(.genAIOperation, "chat")
             span.set(.genAIProvider, .string(access.id))
             span.set(.genAIModel, .string(request.model))
