@@ -125,6 +125,22 @@ struct TracerTests {
         #expect(tracer.begin("work", .server, of: "demo") == nil)
     }
 
+    @Test("Of muted work nothing is recorded, in tasks of it neither, and what comes after it is")
+    func muted() async {
+        let tracer = tracer([sink])
+        await tracer.span("outer", of: "demo") { _ in
+            await Tracer.muted {
+                #expect(TraceContext.current == nil && tracer.begin("GET", .server, of: "demo") == nil)
+                await tracer.span("inner", of: "demo") { #expect(!$0.isRecording) }
+                await withTaskGroup { group in
+                    group.addTask { await tracer.span("child", of: "demo") { _ in } }
+                }
+            }
+            await tracer.span("after", of: "demo") { _ in }
+        }
+        #expect(sink.spans.map(\.name) == ["after", "outer"])
+    }
+
     @Test("Work stays on its actor")
     func isolation() async {
         let counter = Counter()

@@ -13,6 +13,18 @@ public struct Tracer: Sendable {
     /// Whether anything receives the spans.
     package var isRecording: Bool { pipe != nil }
 
+    /// Whether nothing is recorded in the running task.
+    @TaskLocal @usableFromInline static var isMuted = false
+
+    /// Runs work of which no spans are recorded, such as what a screen looks up again and again.
+    public static func muted<Result>(
+        isolation: isolated (any Actor)? = #isolation, _ work: () async throws -> Result
+    ) async rethrows -> Result {
+        try await TraceContext.$current.withValue(
+            nil, operation: { try await $isMuted.withValue(true, operation: work, isolation: isolation) },
+            isolation: isolation)
+    }
+
     /// - Parameters:
     ///   - now: the time of day. How long work takes does not depend on it.
     ///   - sampling: which traces that begin here are recorded; nil for what the sinks want.
@@ -40,7 +52,7 @@ public struct Tracer: Sendable {
         _ name: @autoclosure () -> String, _ kind: SpanRecord.Kind = .internal, of scope: @autoclosure () -> String,
         isolation: isolated (any Actor)? = #isolation, _ work: (ActiveSpan) async throws -> Result
     ) async rethrows -> Result {
-        guard let pipe else { return try await work(ActiveSpan(nil)) }
+        guard let pipe, !Self.isMuted else { return try await work(ActiveSpan(nil)) }
         let span = pipe.begin(name(), kind, scope(), under: TraceContext.current)
         do {
             let result = try await TraceContext.$current.withValue(
@@ -60,7 +72,7 @@ public struct Tracer: Sendable {
     public func begin(
         _ name: String, _ kind: SpanRecord.Kind, of scope: String, under outer: TraceContext? = nil
     ) -> SpanRecord? {
-        pipe?.begin(name, kind, scope, under: outer ?? TraceContext.current)
+        Self.isMuted ? nil : pipe?.begin(name, kind, scope, under: outer ?? TraceContext.current)
     }
 
     /// Ends a span, and passes it on.

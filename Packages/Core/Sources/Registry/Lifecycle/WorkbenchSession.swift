@@ -222,7 +222,10 @@ public final class WorkbenchSession: Sendable {
         let screen = try screens.find(view.screen.id)
         let context = ActionContext(session: self, generation: generation, caller: caller, output: view.output)
         let action = RegisteredAction(screen.action(showingIn: view), of: screens.owner(of: screen) ?? "")
-        _ = try await generation.perform(action, view.arguments, in: context, limit: nil, isAgreed: false)
+        // What a screen looks up again and again would hide what the person did.
+        _ = try await Tracer.muted {
+            try await generation.perform(action, view.arguments, in: context, limit: nil, isAgreed: false)
+        }
         return generation.number
     }
 
