@@ -21,6 +21,7 @@ struct KillAttackTests {
 
     @Test("The history is consistent after each kill, and the session continues at once")
     func killed() async throws {
+        let rounds = Rounds.of(20)
         try await GatewayHome.with { home in
             let folder = "\(home.path)/project"
             let todos = (0..<60).map { "# TODO: number \($0)" }.joined(separator: "\n")
@@ -29,7 +30,7 @@ struct KillAttackTests {
             try write(settings, to: "\(home.path)/martlet/config/config.json")
             var session = ""
             var told = 0
-            for round in 0..<Rounds.of(20) {
+            for round in 0..<rounds {
                 try await home.attack { gateway in
                     if round == 0 {
                         let project = try await gateway.makeProject(folder).id
@@ -65,7 +66,7 @@ struct KillAttackTests {
                 try await gateway.expectSound(session: session)
                 let messages = try await gateway.messages(of: session)
                 let said = messages.filter { $0["role"] == "user" }.compactMap { $0["content"]?.string }
-                #expect(said.count == 40, "\(said.map { $0.prefix(40) })")
+                #expect(said.count == 2 * rounds, "\(said.map { $0.prefix(40) })")
                 #expect(said.indices.allSatisfy { $0 % 2 == 1 || said[$0] == "repeat: alive \($0 / 2)" })
                 #expect(try await gateway.json(.get, "/v1/sessions/stats")["active_claude_sessions"] == 0)
                 // The edited file is complete.

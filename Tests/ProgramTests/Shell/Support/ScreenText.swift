@@ -21,7 +21,8 @@ struct ScreenText {
     /// What differs, in the order in which it is replaced.
     private static let placeholders = [
         ("[0-9a-f]{8}-([0-9a-f-]*…|([0-9a-f]{4}-){3}[0-9a-f]{12})", "<id>"), (#"martlet-\w{1,5}…"#, "<folder>"),
-        (#"\d{8}t\d{6}-[a-z0-9]+"#, "<run>"), (#"\d{8}-\d{6}-[a-z0-9]+|\d{8}-\d*…"#, "<conversation>"),
+        (#"\b[0-9a-f]{12}\b"#, "<trace>"), (#"\d{8}t\d{6}-[a-z0-9]+"#, "<run>"),
+        (#"\d{8}-\d{6}-[a-z0-9]+|\d{8}-\d*…"#, "<conversation>"),
         (#"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"#, "<time>"),
         (#"just now|\d+ (ms|s|min|h) ago"#, "<ago>"), (#"\d+(\.\d+)? (ms|s|µs)\b"#, "<duration>"),
         (#"\d+(\.\d+)? (KiB|MiB)"#, "<size>"),
