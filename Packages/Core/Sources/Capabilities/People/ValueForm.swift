@@ -81,9 +81,12 @@ public struct ValueForm: Sendable {
 extension Interaction {
     /// Asks for several values.
     ///
+    /// - Parameter purpose: `decision` if only the person may give them.
     /// - Returns: all values that were given or entered, which fit the declarations.
-    public func form(_ id: String, _ prompt: String, _ form: ValueForm) async throws -> JSONObject {
-        guard case .form(let values) = try await answer(Question(id, prompt, .form(form))) else {
+    public func form(
+        _ id: String, _ prompt: String, _ form: ValueForm, for purpose: Question.Purpose = .value
+    ) async throws -> JSONObject {
+        guard case .form(let values) = try await answer(Question(id, prompt, .form(form), for: purpose)) else {
             throw InteractionError.wrongKind(id)
         }
         return try form.checked(values, of: id)

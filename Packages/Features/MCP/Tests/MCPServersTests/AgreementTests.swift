@@ -95,6 +95,26 @@ struct AgreementTests {
         }
     }
 
+    @Test(
+        "a file counts however its folder is written",
+        arguments: [
+            ["command": "python3", "args": ["${workspaceFolder}/tools/serve.py"]],
+            ["command": "python3", "args": ["--app=${workspaceFolder}/tools/serve.py"]],
+            ["command": "python3", "args": ["serve.py"], "cwd": "tools"],
+            ["command": "./serve.py", "cwd": "${workspaceFolder}/tools"],
+            ["command": "python3", "args": ["tools${/}serve.py"]],
+        ] as [JSON])
+    func spellings(entry: JSON) async throws {
+        try await Project.run { project in
+            try Files.makeDirectories("\(project.path)/tools")
+            try project.write("a", "tools/serve.py")
+            let before = try project.agreement(entry)
+            #expect(before.files.map { $0.path.hasSuffix("/project/tools/serve.py") } == [true])
+            try project.write("b", "tools/serve.py")
+            #expect(try before.digest != project.agreement(entry).digest)
+        }
+    }
+
     @Test("a no, and nobody to ask, leave the server unused, and nothing is kept")
     func refuses() async throws {
         try await Project.run { project in

@@ -37,6 +37,17 @@ import Testing
         #expect(found.first?.summary == "A number")
     }
 
+    @Test("a list that is an element of itself ends, however it is written")
+    func endless() {
+        for list: JSON in [
+            ["type": ["array", "null"], "items": ["$ref": "#/$defs/L"]],
+            ["anyOf": [["type": "array"], ["type": "null"]], "items": ["$ref": "#/$defs/L"]],
+        ] {
+            let schema: JSON = ["properties": ["a": ["$ref": "#/$defs/L"]], "$defs": ["L": list]]
+            #expect(FormFields(schema).fields.map(\.schema) == [.optional(.array(.any))])
+        }
+    }
+
     @Test("choices are shown by their titles, and sent as their values")
     func titles() {
         let form = FormFields([

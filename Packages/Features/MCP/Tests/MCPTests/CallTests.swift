@@ -3,6 +3,7 @@ import CoreTesting
 import FileKit
 import HostTesting
 import JSON
+import MCPKit
 import MCPServers
 import Registry
 import Testing
@@ -245,6 +246,13 @@ struct CallTests {
             bench.person = reluctant
             #expect(try await call(bench, "form", "--field", "city")["text"]?.string?.contains("decline") == true)
         }
+    }
+
+    @Test("types that refer to themselves end")
+    func endless() throws {
+        let schema: JSON = ["properties": ["a": ["anyOf": [["$ref": "#/properties/a"]]]]]
+        let tool = try #require(MCPTool(listed: ["name": "t", "inputSchema": schema]))
+        #expect(try ToolWords(tool).arguments(["--a", "x"]) == ["a": "x"])
     }
 
     @Test("on a terminal only what is missing is asked for")

@@ -100,7 +100,8 @@ private struct WrittenCall: Sendable {
         }
         let isPiped = words.isEmpty && input?.isEmpty == false
         let given = try isPiped ? ToolWords.object(input ?? "") : reader.arguments(words)
-        let arguments = try await reader.complete(given, asking: context.interaction)
+        let arguments = try await reader.complete(
+            given, asking: context.interaction, forAll: context.caller.isPerson && words.isEmpty && !isPiped)
         try reader.check(arguments)
         let stopwatch = Stopwatch(context.host.clock)
         let activity = "calling \(PlainText.escape(tool.name))"

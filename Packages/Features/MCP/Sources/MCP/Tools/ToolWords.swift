@@ -110,11 +110,13 @@ struct ToolWords {
             "needs \(types.joined(separator: " or ")) for --\(name), not \(PlainText.escape(word).quotedForMessage)")
     }
 
-    /// The types that a schema names, also those of its alternatives.
-    private func types(_ schema: JSON) -> [String] {
+    /// The types that a schema names, also those of its alternatives, which are not looked into deeper.
+    private func types(_ schema: JSON, deep: Bool = true) -> [String] {
         if let type = schema["type"]?.string { return [type] }
         if let types = schema["type"]?.array { return types.compactMap(\.string) }
-        if let options = (schema["anyOf"] ?? schema["oneOf"])?.array { return options.flatMap { types(resolved($0)) } }
+        if let options = (schema["anyOf"] ?? schema["oneOf"])?.array {
+            return deep ? options.flatMap { types(resolved($0), deep: false) } : []
+        }
         return schema["enum"]?.array?.allSatisfy { $0.string != nil } == true ? ["string"] : []
     }
 
@@ -140,10 +142,14 @@ struct ToolWords {
 
     // MARK: Asking
 
-    /// Asks a person for what is missing. A form has optional arguments too, if nothing was given.
-    func complete(_ given: JSONObject, asking interaction: any Interaction) async throws -> JSONObject {
+    /// Asks for what is missing.
+    ///
+    /// - Parameter asksAll: whether a form, where one is shown, has the optional arguments too.
+    func complete(
+        _ given: JSONObject, asking interaction: any Interaction, forAll asksAll: Bool
+    ) async throws -> JSONObject {
         guard interaction.canAsk else { return given }
-        let asksAll = interaction.showsForms && given.isEmpty
+        let asksAll = asksAll && interaction.showsForms
         let form = FormFields(tool.input) { asksAll || required.contains($0) && given[$0] == nil }
         guard !form.fields.isEmpty else { return given }
         var arguments = given

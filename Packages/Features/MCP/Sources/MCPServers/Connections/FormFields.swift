@@ -74,8 +74,8 @@ public struct FormFields: Sendable {
         case "string": return .string
         case "array":
             let element = resolved(member["items"] ?? [:], in: schema)
-            // Deeper lists are written as JSON.
-            guard self.types(of: element, in: schema) != ["array"] else { return .array(.any) }
+            // Deeper lists are written as JSON, and so is one that is an element of itself.
+            guard !self.types(of: element, in: schema).contains("array") else { return .array(.any) }
             return .array(shape(of: element, in: schema))
         case "object": return .map(.any)
         default: return .any

@@ -30,15 +30,12 @@ struct ServerForm {
                         "a question of the MCP server \(name) was declined: it has more than \(Self.mostFields) fields")
                     return .decline
                 }
-                let suspicious = fields.first { field, form in
-                    SecretNames.isSecret(field)
-                        || [form["title"]?.string, form["description"]?.string].contains {
-                            $0.map(SecretNames.isSecret) ?? false
-                        }
-                }
-                if let (field, _) = suspicious {
+                // What is shown counts, and a reference may lead to it.
+                let form = FormFields(schema)
+                let suspicious = form.fields.first { SecretNames.isSecret($0.name) || SecretNames.isSecret($0.summary) }
+                if let suspicious {
                     tell(
-                        "the MCP server \(name) asked for \(PlainText.escape(field).quotedForMessage), which reads like a secret, so it was declined; "
+                        "the MCP server \(name) asked for \(PlainText.escape(suspicious.name).quotedForMessage), which reads like a secret, so it was declined; "
                             + "a secret belongs into the entry of the server, as ${secret:NAME}")
                     return .decline
                 }
@@ -48,9 +45,10 @@ struct ServerForm {
                     guard try await interaction.confirm("mcp.form", "\(asked)\nAnswer it?") else { return .decline }
                 }
                 guard !fields.isEmpty else { return .accept([:]) }
-                let form = FormFields(schema)
                 let prompt = interaction.showsForms ? asked : "What to answer"
-                return .accept(form.values(try await interaction.form("mcp.form", prompt, ValueForm(form.fields))))
+                // To tell a server something is for the person to decide, and not for a program in between.
+                let entered = try await interaction.form("mcp.form", prompt, ValueForm(form.fields), for: .decision)
+                return .accept(form.values(entered))
             case .address(let message, let address, _):
                 let shown = PlainText.escape(message, limit: 1_000)
                 let isPlain = address.hasPrefix("https://") || address.hasPrefix("http://")
