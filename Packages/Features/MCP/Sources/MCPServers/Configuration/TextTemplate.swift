@@ -77,6 +77,24 @@ struct TextTemplate: Hashable {
         pieces.compactMap { if case .variable(let variable) = $0 { variable } else { nil } }
     }
 
+    /// The text with what is known of the folder alone; nil if something else is to be filled in.
+    func filled(in folder: String) -> String? {
+        var text = ""
+        for piece in pieces {
+            switch piece {
+            case .text(let plain): text += plain
+            case .variable(let variable):
+                switch variable.source {
+                case .workspace: text += folder
+                case .workspaceName: text += folder.split(separator: "/").last ?? ""
+                case .separator: text += "/"
+                case .environment, .secret, .input, .home, .foreign: return nil
+                }
+            }
+        }
+        return text
+    }
+
     /// The text with everything filled in.
     func filled(_ value: (Variable) async throws -> String) async throws -> String {
         var text = ""

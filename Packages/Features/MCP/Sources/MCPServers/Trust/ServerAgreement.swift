@@ -20,10 +20,7 @@ public struct ServerAgreement: Sendable, Hashable {
     public init(_ server: ConfiguredServer) throws {
         self.server = server
         var files: [(path: String, digest: String)] = []
-        for word in Self.words(of: server.entry) {
-            guard let path = Self.file(word, beneath: server.folder), !files.contains(where: { $0.path == path }) else {
-                continue
-            }
+        for path in Self.files(of: server) where !files.contains(where: { $0.path == path }) {
             let bytes = try Files.read(path, limit: Self.largestFile)
             files.append((path, Hexadecimal.encode(Digest.sha256(bytes))))
         }
@@ -31,6 +28,17 @@ public struct ServerAgreement: Sendable, Hashable {
         var seen: JSONObject = ["name": .string(server.name), "entry": server.entry.json]
         for (path, digest) in files { seen["file:\(path)"] = .string(digest) }
         digest = Hexadecimal.encode(Digest.sha256(Array(JSON.object(seen).text().utf8)))
+    }
+
+    /// The files of the folder that the words of a server name, in the folder or in the one that it starts in.
+    private static func files(of server: ConfiguredServer) -> [String] {
+        let folder = server.folder
+        let start = server.entry.folder.flatMap { TextTemplate($0).filled(in: folder) }
+        let places = [folder] + (start.map { [AbsolutePath.joined($0, in: folder)] } ?? [])
+        return words(of: server.entry).flatMap { word in
+            let filled = TextTemplate(word).filled(in: folder) ?? word
+            return places.compactMap { file(filled, in: $0, beneath: folder) }
+        }
     }
 
     /// The words that may name files: the program, its arguments, what installs it, and values of options.
@@ -43,11 +51,11 @@ public struct ServerAgreement: Sendable, Hashable {
     }
 
     /// The canonical path if the word names a regular file beneath the folder.
-    private static func file(_ word: String, beneath folder: String) -> String? {
+    private static func file(_ word: String, in place: String, beneath folder: String) -> String? {
         guard !word.isEmpty, !word.contains("\0") else { return nil }
         do throws(FileError) {
             let root = try Files.canonical(folder)
-            let path = try Files.canonical(AbsolutePath.joined(word, in: root))
+            let path = try Files.canonical(AbsolutePath.joined(word, in: place))
             guard AbsolutePath(path).lies(beneath: AbsolutePath(root)), try Files.info(path).kind == .regular else {
                 return nil
             }
