@@ -68,7 +68,8 @@ extension MCPServices {
         log.write("martlet", "installing: \(install.line)")
         let entry = AuditEntry(
             actor: Caller.current?.isPerson == true ? "person" : "caller", action: "server.install",
-            source: server.name, subject: install.words[0], decision: "agreed to by the person",
+            source: server.name, subject: install.words[0],
+            decision: Caller.current?.isPerson == true ? "agreed to by the person" : "agreed to for the caller",
             detail: ["input": .string(install.line)])
         try await audited(
             entry, orSay: "\(PlainText.escape(install.line, limit: 300)) was not run", telling: tell

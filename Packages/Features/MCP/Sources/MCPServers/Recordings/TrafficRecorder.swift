@@ -69,15 +69,20 @@ enum SecretMembers {
     /// Names of the protocol that only sound so.
     private static let harmless: Set<String> = ["progressToken", "maxTokens"]
 
-    /// The value with a mark in place of each text that such a member holds.
-    static func hidden(in value: JSON) -> JSON {
+    /// Members with schemas, which have names of secrets and no secrets.
+    private static let schemas: Set<String> = ["inputSchema", "outputSchema", "requestedSchema"]
+
+    /// The value with a mark in place of each text in such a member, however deep.
+    static func hidden(in value: JSON, isSecret: Bool = false) -> JSON {
         switch value {
-        case .array(let items): return .array(items.map { hidden(in: $0) })
+        case .string: return isSecret ? .string(Redactor.mark) : value
+        case .array(let items): return .array(items.map { hidden(in: $0, isSecret: isSecret) })
         case .object(let members):
             var object: JSONObject = [:]
             for (name, member) in members {
-                let isSecret = member.string != nil && !harmless.contains(name) && SecretNames.isSecret(name)
-                object[name] = isSecret ? .string(Redactor.mark) : hidden(in: member)
+                let names = !harmless.contains(name) && SecretNames.isSecret(name)
+                object[name] =
+                    schemas.contains(name) ? member : hidden(in: member, isSecret: isSecret || names)
             }
             return .object(object)
         default: return value
