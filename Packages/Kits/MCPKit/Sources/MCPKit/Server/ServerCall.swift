@@ -145,12 +145,18 @@ final class ServerCall: Sendable {
         let handle = owner.start { [self] in
             var result: Result<JSON, any Error>
             do { result = .success(try await body()) } catch { result = .failure(error) }
-            if case .success(let json) = result, let error = state.withLock({ $0.check })?(json) {
-                result = .failure(error)
-            }
-            state.withLock { state in
-                (state.result, state.check) = (result, nil)
-                state.line = nil
+            while true {
+                // A check may come while another one runs, and is made before the result can be seen.
+                let check = state.withLock { state -> (@Sendable (JSON) -> (any Error)?)? in
+                    if case .success = result, let check = state.check {
+                        state.check = nil
+                        return check
+                    }
+                    (state.result, state.check, state.line) = (result, nil, nil)
+                    return nil
+                }
+                guard let check, case .success(let json) = result else { break }
+                if let error = check(json) { result = .failure(error) }
             }
             news.raise()
         }
