@@ -52,30 +52,27 @@ public final class WebSocketTransport: RPCTransport {
     }
 
     private func carry(_ receive: @escaping @Sendable (RPCEvent) -> Void) async throws {
-        let isOurs = try await withThrowingTaskGroup(of: Bool?.self) { group in
-            group.addTask {
-                try await self.write()
-                return nil
-            }
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask { try await self.write() }
             group.addTask {
                 try await self.read(receive)
-                return false
+                return true
             }
             group.addTask {
                 try await self.closing.value()
+                // What was sent just before the end is sent still, such as a last notification, if the other side reads.
+                try await ContinuousClock().sleep(for: self.patience)
                 return true
             }
             defer { group.cancelAll() }
-            while let end = try await group.next() { if let end { return end } }
-            return false
+            while let isEnd = try await group.next() { if isEnd { return } }
         }
-        // What was sent just before the end is sent still, such as a last notification.
-        if isOurs { _ = try await withTimeLimit(patience, on: ContinuousClock()) { try await self.writeRest() } }
     }
 
     public func close() {
         outgoing.withLock { $0.isClosed = true }
         closing.settle(())
+        news.raise()
     }
 
     // MARK: Reading
@@ -118,13 +115,17 @@ public final class WebSocketTransport: RPCTransport {
         news.raise()
     }
 
-    private func write() async throws {
+    /// - Returns: whether everything was sent after this side has closed.
+    private func write() async throws -> Bool {
         var seen = 0
         while true {
+            let isClosed = outgoing.withLock { $0.isClosed }
             do { try await writeRest() } catch is HTTPError {
                 // A server that no longer reads may still write, and reading finds out how it ends.
-                return outgoing.withLock { $0.isClosed = true }
+                outgoing.withLock { $0.isClosed = true }
+                return false
             }
+            if isClosed { return true }
             seen = try await news.wait(beyond: seen)
         }
     }
