@@ -88,7 +88,7 @@ struct ResourceFlow: Sendable {
                 throw SignInError(
                     .badAnswer,
                     "\(issuer.server) sends you to \(PlainText.escape(code.verificationURI.text, limit: 200)) to sign in, "
-                        + "which is not reached by TLS; do not sign in there")
+                        + "which is no safe address to sign in at; do not sign in there")
             }
             try await ask.showCode(code)
         }
