@@ -112,6 +112,16 @@ struct TimestampTests {
         #expect(early - late == .milliseconds(-1500))
     }
 
+    @Test("A time beyond all dates is the last there is, or the first")
+    func ends() {
+        let (first, last) = (Timestamp(microseconds: .min), Timestamp(microseconds: .max))
+        #expect(last + .microseconds(1) == last && first + .microseconds(-1) == first)
+        #expect(Timestamp(microseconds: 0) + .seconds(Int64.max) == last)
+        #expect(Timestamp(microseconds: 0) + .seconds(Int64.min) == first)
+        #expect(first + (last - first) == Timestamp(microseconds: .max))
+        #expect((first - last) / .microseconds(1) < -1.8e19)
+    }
+
     @Test(
         "Timestamps in JSON are text, and nothing else is accepted", arguments: [0, true, nil, "yesterday"] as [JSON])
     func refusedJSON(json: JSON) throws {

@@ -95,14 +95,18 @@ public struct Timestamp: InputValue, OutputValue, Hashable, Comparable {
 
     public static func < (left: Timestamp, right: Timestamp) -> Bool { left.microseconds < right.microseconds }
 
-    /// A later moment, to the microsecond; an earlier one if the duration is negative.
+    /// A later moment, to the microsecond; an earlier one if the duration is negative. Times come from other programs, so
+    /// that one beyond all dates is the last there is.
     public static func + (left: Timestamp, right: Duration) -> Timestamp {
-        Timestamp(microseconds: left.microseconds + Int64(right / .microseconds(1)))
+        let (seconds, attoseconds) = right.components
+        let change = Int128(seconds) * 1_000_000 + Int128(attoseconds / 1_000_000_000_000)
+        return Timestamp(microseconds: Int64(clamping: Int128(left.microseconds) + change))
     }
 
     /// The time from another moment to this one.
     public static func - (left: Timestamp, right: Timestamp) -> Duration {
-        .microseconds(left.microseconds - right.microseconds)
+        // A duration has room for more than the time between the first moment and the last.
+        .microseconds(left.microseconds) - .microseconds(right.microseconds)
     }
 }
 
