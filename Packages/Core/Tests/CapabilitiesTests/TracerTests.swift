@@ -212,6 +212,9 @@ struct TracerTests {
         }
         await TraceContext.$current.withValue(context) { await tracer.span("late", of: "demo") { _ in } }
         #expect(sink.spans.map(\.name) == (fails ? ["root", "late"] : []))
+        // What fails later is recorded in any case, such as a turn that goes on after its request.
+        await TraceContext.$current.withValue(context) { await tracer.span("broken", of: "demo") { $0.fail("x") } }
+        #expect(sink.spans.last?.name == "broken")
     }
 
     @Test("Of an endless trace that is not recorded a limited part waits")

@@ -22,8 +22,8 @@ final class HeldTrace: Sendable {
         let (failed, bytes) = (span.failure != nil, span.bytes)
         let isSlow = slow.map { span.duration > $0 } ?? false
         return state.withLock { state in
-            // Work that goes on after the end belongs to what was decided.
-            if let isKept = state.isKept { return isKept ? [span] : [] }
+            // Work that goes on after the end belongs to what was decided, but for what fails.
+            if let isKept = state.isKept { return isKept || failed ? [span] : [] }
             if failed { state.hasFailed = true }
             let hasRoom = state.spans.count < Self.most.spans && state.bytes + bytes <= Self.most.bytes
             if hasRoom || span.isLocalRoot {
