@@ -13,7 +13,7 @@ public struct SpoolFile: Sendable {
         self.path = path
     }
 
-    /// Appends bytes in one write.
+    /// Appends bytes, all or nothing.
     ///
     /// - Parameter bytes: makes them; is told whether they are the first of the file.
     public func append(_ bytes: (_ isFirst: Bool) -> [UInt8]) throws(FileError) {
@@ -24,7 +24,11 @@ public struct SpoolFile: Sendable {
             let info = try file.status(for: "append to")
             guard try isPlace(of: info) else { continue }
             let all = bytes(info.size == 0)
-            try file.writeAll(all.span)
+            do throws(FileError) { try file.writeAll(all.span) } catch {
+                // Half of it would damage what is appended next. The lock is still held.
+                _ = ftruncate(file.rawValue, off_t(info.size))
+                throw error
+            }
             return try file.close()
         }
     }
