@@ -132,7 +132,7 @@ final class ServeService: MCPService {
             let problems = action.problemsForHosts(in: arguments)
             guard problems.isEmpty else { throw ArgumentsFailure(action: action.id, problems: problems) }
             return try answer.result(
-                try await TraceContext.$current.withValue(context.trace ?? TraceContext.current) {
+                try await TraceContext.$current.withValue(context.trace) {
                     try await perform(action.id, arguments, output, in: context)
                 }, output)
         } catch {

@@ -1,3 +1,4 @@
+import Capabilities
 import Glibc
 import LoopKit
 import Synchronization
@@ -42,7 +43,8 @@ public struct HTTPServer: Sendable {
         let (ending, signal) = AsyncStream.makeStream(of: Never.self)
         // An unstructured task, because a cancelled task could not let its children finish. It is awaited right here.
         let work = Task {
-            await Self.serve(listeners, core, ending, started)
+            // A request belongs to the trace of its client, or begins one, and not to that of whoever runs the server.
+            await TraceContext.$current.withValue(nil) { await Self.serve(listeners, core, ending, started) }
         }
         await withTaskCancellationHandler {
             await work.value

@@ -281,13 +281,17 @@ extension ServerCore {
         let remote = request.headers["traceparent"].flatMap {
             TraceContext(traceparent: $0, tracestate: request.headers["tracestate"])
         }
-        guard let span = configuration.tracer.begin(request.method.rawValue, .server, of: "http", under: remote) else {
+        // A client can send any word, and names are few.
+        let method = Self.knownMethods.contains(request.method) ? request.method.rawValue : "_OTHER"
+        guard let span = configuration.tracer.begin(method, .server, of: "http", under: remote) else {
             return remote.map { Observation($0, nil) }
         }
-        span.set(.httpMethod, .string(request.method.rawValue))
+        span.set(.httpMethod, .string(method))
         span.set("martlet.request.id", .string(request.id))
         return Observation(span.context, span)
     }
+
+    private static let knownMethods: Set<HTTPMethod> = [.get, .head, .post, .put, .patch, .delete, .options]
 
     /// Records the outcome of a request.
     @inline(never)
@@ -301,7 +305,10 @@ extension ServerCore {
         span.set("http.response.body.size", .int(exchange.written))
         if let status = exchange.status { span.set(.httpStatus, .int(status.code)) }
         let cause = error ?? exchange.problem
-        if let cause, !(cause is any Failure) { span.set("exception.message", .string(String(describing: cause))) }
+        // What an unforeseen error says may be anything that somebody sent.
+        if let cause, !(cause is any Failure) {
+            span.set("exception.type", .string(String(describing: type(of: cause))))
+        }
         configuration.tracer.end(span, failure: cause.map { AnyFailure($0).code })
     }
 }
