@@ -47,7 +47,7 @@ struct TraceTests {
                     try await Program.martlet.run(words, home: home.path, adding: home.variables)
                 })
             #expect(names.first == "chat.send", "\(names)")
-            for start in ["POST", "POST /v1/", "gateway.turn", "chat martlet/", "execute_tool "] {
+            for start in ["POST", "POST /v1/", "gateway.turn", "gateway.model", "execute_tool "] {
                 #expect(names.contains { $0.hasPrefix(start) }, "\(start) in \(names)")
             }
         }

@@ -90,12 +90,10 @@ final class AgentTurn: Sendable {
             request,
             asking: { [parts, plan] request, receive in
                 let admitted = try await meter.admit(request, after: recorder.spent)
-                return try await parts.tracer.span("chat \(plan.place.name)", .client, of: "gateway") { span in
-                    span.set(.genAIOperation, "chat")
+                return try await parts.tracer.span("gateway.model", of: "gateway") { span in
+                    // The provider says what it used, and must not be counted twice.
                     span.set(.genAIModel, .string(plan.place.name))
-                    let answer = try await provider.answer(admitted, receive)
-                    span.set(answer.usage)
-                    return answer
+                    return try await provider.answer(admitted, receive)
                 }
             },
             emit: { try await recorder.receive($0) })
