@@ -117,9 +117,9 @@ struct QuestionDialog: Sendable {
         switch (press.key, press.modifiers) {
         case (.escape, []): return .postponed
         case (.character("c"), .ctrl): return .declined
-        case _ where form != nil: return fillIn(event)
         case (.pageUp, _): scroll = max(0, scroll - page)
         case (.pageDown, _): scroll += page
+        case _ where form != nil: return fillIn(event)
         case (.enter, []) where options.isEmpty:
             if case .composition = question.kind, field.receive(event) != .submitted { return .unfinished }
             return .answered(typedAnswer)
@@ -164,12 +164,14 @@ struct QuestionDialog: Sendable {
         return .choice(option)
     }
 
+    /// What is typed as an answer, where there are neither options nor fields.
     private var typedAnswer: Answer {
         switch question.kind {
         case .secret: .secret(Secret(field.text))
         case .composition: .composition(WrittenText(field.text, seen: field.seen))
         case .text(let text): .text(field.text.isEmpty ? text ?? "" : field.text)
-        case .choice, .confirm, .form: .choice(selected)
+        case .choice, .confirm: answer(selected)
+        case .form(let values): .form(values.given)
         }
     }
 }

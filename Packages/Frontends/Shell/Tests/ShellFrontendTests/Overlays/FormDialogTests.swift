@@ -92,6 +92,21 @@ import Testing
         #expect(texts(&dialog, columns: 40, rows: rows).contains { $0.contains("[ Answer ]") })
     }
 
+    @Test("A long question above a form can be read to its end")
+    func longQuestion() {
+        let words = (0..<50).map { "line \($0)" }.joined(separator: "\n")
+        var dialog = QuestionDialog(
+            QuestionID(number: 1), Question("x.y", words, .form(form)), asker: "Call", now: .seconds(10))
+        #expect(
+            !texts(&dialog).contains { $0.hasSuffix("line 49") } && texts(&dialog).contains { $0.contains("Page Down") }
+        )
+        for _ in 0..<20 {
+            _ = press(&dialog, .pageDown)
+            _ = texts(&dialog)
+        }
+        #expect(texts(&dialog).contains { $0.hasSuffix("line 49") })
+    }
+
     @Test("Names that come from elsewhere cannot draw over the dialog")
     func hostile() {
         var dialog = dialog(ValueForm([Schema.Property("a\u{1b}[2Jb\nc", "", .optional(.string))]))
