@@ -28,6 +28,9 @@ struct TraceActions {
             if rest > 0, !traces.isEmpty {
                 context.notice("\(rest) more; '--page \(arguments.page + 1)' shows the next")
             }
+            if let problem = spool.problem {
+                context.notice("what this command does could not be recorded: \(AnyFailure(problem).message)")
+            }
             let lost = try await store.lost(since: query.since)
             if lost > 0 {
                 context.notice("\(lost) spans were left out, because there were too many at once (trace.rate)")
@@ -48,12 +51,19 @@ struct TraceActions {
 
     private static let id: Parameter<String> = .argument("id", "Id of the trace, or its beginning")
 
+    /// Nobody reads more.
+    private static let mostShown = 20_000
+
     private var show: Action {
         Action("trace.show", "Show the spans of a trace, each below the one around it", .reads, Self.id) {
             [store, spool] context, id in
             spool.flush()
             let trace = try await store.trace(beginning: id)
-            return Waterfall(try await store.spans(of: trace)).rows
+            let spans = try await store.spans(of: trace, limit: Self.mostShown)
+            if spans.count == Self.mostShown {
+                context.notice("only the first \(Self.mostShown) spans are shown; 'trace export \(id)' has all")
+            }
+            return Waterfall(spans).rows
         }
         .example("martlet trace show 4bf92f", "By the beginning of its id")
     }
@@ -65,12 +75,14 @@ struct TraceActions {
         ) { [store, spool] context, id, word in
             spool.flush()
             let trace = try await store.trace(beginning: id)
-            let found = try await store.spans(of: trace).filter {
-                $0.span.context.span.description.hasPrefix(word.lowercased())
+            var query = TraceQuery()
+            query.ids = [trace]
+            var found: [StoredSpan] = []
+            try await store.forEachSpan(query) { span in
+                if span.span.context.span.description.hasPrefix(word.lowercased()) { found.append(span) }
             }
-            guard let first = found.first else { throw TraceError.unknown(word) }
-            guard found.count == 1 else { throw TraceError.ambiguous(word) }
-            return SpanDetail(stored: first)
+            guard found.count == 1, let span = found.first else { throw TraceError.notOneSpan(word) }
+            return SpanDetail(stored: span)
         }
     }
 

@@ -2,22 +2,43 @@ import Capabilities
 import Registry
 import TraceStore
 
-/// The period that figures are about.
-struct TracePeriod: ActionArguments {
-    private(set) var query = TraceQuery()
+/// Arguments that select traces.
+protocol TraceSelection: ActionArguments {
+    var query: TraceQuery { get set }
+}
 
-    static let bindings = [
-        bind(\.query.since, .option("since", "Only traces that began since this time")),
-        bind(\.query.until, .option("until", "Only traces that began before this time")),
-        bind(\.query.service, .option("service", "Only traces of this program")),
-    ]
+extension TraceSelection {
+    /// The period and the program.
+    static var period: [ArgumentBinding<Self>] {
+        [
+            bind(\.query.since, .option("since", "Only traces that began since this time")),
+            bind(\.query.until, .option("until", "Only traces that began before this time")),
+            bind(\.query.service, .option("service", "Only traces of this program")),
+        ]
+    }
+
+    /// What happened in them, besides.
+    static var content: [ArgumentBinding<Self>] {
+        [
+            bind(\.query.text, .option("text", "Only traces with a span whose name contains this text")),
+            bind(\.query.hasFailed, .flag("failed", "Only traces in which something failed")),
+            bind(\.query.longer, .option("longer", "Only traces that took at least this long")),
+        ]
+    }
+}
+
+/// The period that figures are about.
+struct TracePeriod: TraceSelection {
+    var query = TraceQuery()
+
+    static let bindings = period
 
     init() {}
 }
 
 /// The arguments of `trace.list`.
-struct TraceListArguments: ActionArguments {
-    private(set) var query = TraceQuery()
+struct TraceListArguments: TraceSelection {
+    var query = TraceQuery()
     private(set) var page = 1 {
         didSet { query.offset = (page - 1) * query.limit }
     }
@@ -29,38 +50,28 @@ struct TraceListArguments: ActionArguments {
         }
     }
 
-    static let bindings = [
-        bind(\.query.since, .option("since", "Only traces that began since this time")),
-        bind(\.query.until, .option("until", "Only traces that began before this time")),
-        bind(\.query.service, .option("service", "Only traces of this program")),
-        bind(\.query.text, .option("text", "Only traces with a span whose name contains this text")),
-        bind(\.query.hasFailed, .flag("failed", "Only traces in which something failed")),
-        bind(\.query.longer, .option("longer", "Only traces that took at least this long")),
-        bind(\.limit, .option("limit", "Maximum number of results", in: 1...1000, default: 50)),
-        bind(\.page, .option("page", "Which page of results", in: 1...1_000_000, default: 1)),
-    ]
+    static let bindings =
+        period + content + [
+            bind(\.limit, .option("limit", "Maximum number of results", in: 1...1000, default: 50)),
+            bind(\.page, .option("page", "Which page of results", in: 1...1_000_000, default: 1)),
+        ]
 
     init() {}
 }
 
 /// The arguments of `trace.export`.
-struct TraceExportArguments: ActionArguments {
-    private(set) var query = TraceQuery()
+struct TraceExportArguments: TraceSelection {
+    var query = TraceQuery()
     private(set) var ids: [String] = []
     private(set) var form = SpanText.Form.ndjson
     private(set) var output: WritePath?
 
-    static let bindings = [
-        bind(\.ids, .argument("ids", "Ids of traces, or their beginnings; all that match if none is given")),
-        bind(\.form, .option("as", "Form of the text", default: .ndjson)),
-        bind(\.output, .option("output", "Write to this file instead of printing")),
-        bind(\.query.since, .option("since", "Only traces that began since this time")),
-        bind(\.query.until, .option("until", "Only traces that began before this time")),
-        bind(\.query.service, .option("service", "Only traces of this program")),
-        bind(\.query.text, .option("text", "Only traces with a span whose name contains this text")),
-        bind(\.query.hasFailed, .flag("failed", "Only traces in which something failed")),
-        bind(\.query.longer, .option("longer", "Only traces that took at least this long")),
-    ]
+    static let bindings =
+        [
+            bind(\.ids, .argument("ids", "Ids of traces, or their beginnings; all that match if none is given")),
+            bind(\.form, .option("as", "Form of the text", default: .ndjson)),
+            bind(\.output, .option("output", "Write to this file instead of printing")),
+        ] + period + content
 
     init() {}
 }

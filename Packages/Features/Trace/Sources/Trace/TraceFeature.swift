@@ -30,14 +30,11 @@ public struct TraceFeature: Feature {
             database, spools: "\(folder)/spool", budget: settings.budget, now: surroundings.now)
         let spool = SpanSpool(
             in: "\(folder)/spool", as: Self.processName(), Self.resource, limits: settings.spool,
-            without: surroundings.redactor, clock: surroundings.clock, ignoring: Self.manifest.id)
+            without: surroundings.redactor, clock: surroundings.clock, ignoring: Self.manifest.id,
+            relieve: store.takeSpools)
         registry.provide((any SpanSink).self, spool as any SpanSink)
         registry.closes {
-            if await spool.close() {
-                // So many files wait that somebody has to take them. Another process may be doing it, and nobody is there
-                // to be told.
-                do { try await store.takeSpools() } catch {}
-            }
+            await spool.close()
             await store.close()
         }
         registry.provide(

@@ -13,11 +13,15 @@ struct TraceRow: Record {
     static let fields: [Field<TraceRow>] = [
         Field("id", "Id of the trace", .name) { String($0.trace.id.prefix(12)) },
         Field("time", "When it began") { $0.trace.began },
-        Field("name", "What was done") { PlainText.escape($0.trace.name ?? "…", limit: 200) },
+        Field("name", "Name of its first span; … while that has not ended") {
+            PlainText.escape($0.trace.name ?? "…", limit: 200)
+        },
         Field("duration", "How long it took") { $0.trace.duration },
         Field("spans", "Number of spans") { $0.trace.spans },
         Field("failures", "Number of spans that failed") { $0.trace.failures },
-        Field("state", "ok, or failed if something in it failed", .state) { $0.trace.failures == 0 ? "ok" : "failed" },
+        Field("state", "ok, or the code of the error that ended it", .state) {
+            PlainText.escape($0.trace.failure ?? "ok")
+        },
         Field("service", "Program in which it began", .minor) { PlainText.escape($0.trace.service, limit: 100) },
         Field("trace", "Whole id", .detail) { $0.trace.id },
     ]
@@ -28,7 +32,7 @@ struct SpanDetail: Record {
     let stored: StoredSpan
 
     static let fields: [Field<SpanDetail>] = [
-        Field("name", "What was done", .name) { PlainText.escape($0.stored.span.name, limit: 500) },
+        Field("name", "Name of the span", .name) { PlainText.escape($0.stored.span.name, limit: 500) },
         Field("state", "ok, or the code of the error", .state) { PlainText.escape($0.stored.span.failure ?? "ok") },
         Field("feature", "Feature that did it") { PlainText.escape($0.stored.span.feature) },
         Field("kind", "internal, server, client, producer or consumer") { "\($0.stored.span.kind)" },

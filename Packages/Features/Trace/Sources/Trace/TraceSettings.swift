@@ -22,7 +22,7 @@ struct TraceSettings: SettingsRecord {
             { $0.records = $1 },
             Setting(
                 "record",
-                "Whether it is recorded what commands, models, tools and requests do and how long that takes; never what was said",
+                "Record what commands, models, tools and requests do and how long each takes, never what was said",
                 default: true, risk: .widens)),
         bind(
             { $0.ratio = $1 },
@@ -30,8 +30,9 @@ struct TraceSettings: SettingsRecord {
         bind(
             { $0.slow = $1 },
             Setting(
-                "slow", "Time after which a trace is recorded in any case, as one in which something fails",
-                default: Duration?.none)),
+                "slow",
+                "A trace that takes longer is recorded although it was not chosen; so is one in which something failed",
+                default: Duration?.none, risk: .widens)),
         bind(
             { $0.limits.rate = $1 },
             Setting(

@@ -65,7 +65,7 @@ struct WaterfallRow: Record {
     let bar: String
 
     static let fields: [Field<WaterfallRow>] = [
-        Field("name", "What was done, below what is around it", .name) {
+        Field("name", "Name of the span, below the one around it", .name) {
             String(repeating: "  ", count: $0.depth) + PlainText.escape($0.stored.span.name, limit: 200)
         },
         Field("bar", "When it ran in the whole trace") { $0.bar },

@@ -6,7 +6,10 @@ struct LineFile: ~Copyable {
     private var rest: [UInt8] = []
     private var isAtEnd = false
 
-    static let longest = 16 << 20
+    /// A span has at most a few hundred facts, each with a limit.
+    static let longest = 1 << 20
+    /// The lines that are given together have at most this many bytes, and a line more.
+    private static let most = 8 << 20
     private static let chunk = 1 << 20
 
     init(_ file: consuming FileDescriptor) {
@@ -16,13 +19,15 @@ struct LineFile: ~Copyable {
     /// The next lines without their ends, at least one; nil at the end.
     mutating func next(upTo count: Int) throws -> [[UInt8]]? {
         var lines: [[UInt8]] = []
-        while lines.count < count {
+        var bytes = 0
+        while lines.count < count, bytes < Self.most {
             if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
                 // Several lines are cut at once, because what follows them is moved each time.
                 var start = rest.startIndex
                 var next: Int? = end
                 while let end = next, lines.count < count {
                     if end > start { lines.append(Array(rest[start..<end])) }
+                    bytes += end - start
                     start = end + 1
                     next = rest[start...].firstIndex(of: UInt8(ascii: "\n"))
                 }

@@ -13,8 +13,10 @@ public final class SpanSpool: SpanSink {
         public var rate = 2_000
         /// Which traces are recorded; nil for none.
         public var sampling: TraceSampling? = TraceSampling()
-        /// The files that may wait. Of more, the process that adds one takes them to the database at its end.
+        /// The files that may wait. Of more, the process that adds one has them taken to the database at its end.
         public var files = 200
+        /// The bytes that may wait in the file of one process, which may run for days without anybody who reads traces.
+        public var bytes = 8 << 20
 
         /// The defaults of the settings.
         public init() {}
@@ -29,6 +31,8 @@ public final class SpanSpool: SpanSink {
     private let clock: any Clock<Duration>
     /// The feature whose spans are not recorded: what reads traces would only show itself.
     private let silent: String
+    /// Takes the files of all processes to the database.
+    private let relieve: @Sendable () async throws -> Void
     private let state = Mutex(State())
 
     /// How often the file is written.
@@ -41,6 +45,8 @@ public final class SpanSpool: SpanSink {
         /// Why the last write failed.
         var problem: (any Error)?
         var hasWritten = false
+        /// The bytes that were written since the files were taken to the database.
+        var written = 0
         /// Writes once a second while there is something to write.
         var writer: Task<Void, Never>?
         var isClosed = false
@@ -50,19 +56,22 @@ public final class SpanSpool: SpanSink {
     ///   - folder: for the files of all processes.
     ///   - name: of this process, which no other one has.
     ///   - resource: what this process is.
+    ///   - relieve: takes the files of all processes to the database, when too much waits.
     public init(
         in folder: String, as name: String, _ resource: JSONObject, limits: Limits, without redactor: Redactor,
-        clock: any Clock<Duration>, ignoring silent: String
+        clock: any Clock<Duration>, ignoring silent: String,
+        relieve: @escaping @Sendable () async throws -> Void = {}
     ) {
         self.folder = folder
         file = SpoolFile("\(folder)/\(name).ndjson")
         (self.resource, self.limits, self.redactor) = (resource, limits, redactor)
-        (self.clock, self.silent, sampling) = (clock, silent, limits.sampling)
+        (self.clock, self.silent, self.relieve, sampling) = (clock, silent, relieve, limits.sampling)
     }
 
     public func record(_ span: SpanRecord) {
         guard span.scope != silent else { return }
         state.withLock { state in
+            guard !state.isClosed else { return }
             let isFull = state.spans.count >= limits.rate
             if !isFull {
                 if span.failure != nil { state.failed += 1 }
@@ -77,7 +86,7 @@ public final class SpanSpool: SpanSink {
                     state.failed += 1
                 }
             }
-            guard state.writer == nil, !state.isClosed else { return }
+            guard state.writer == nil else { return }
             // `close` cancels and awaits it. It has nothing of the caller in whose task it began.
             state.writer = Task.detached { [self] in await writeWhileNeeded() }
         }
@@ -86,33 +95,51 @@ public final class SpanSpool: SpanSink {
     private func writeWhileNeeded() async {
         while true {
             do { try await clock.sleep(for: Self.interval) } catch { return }
-            if !write() { return }
+            if !write(isWriter: true) { return }
+            if state.withLock({ $0.written >= limits.bytes }) { await takeFiles() }
         }
+    }
+
+    private func takeFiles() async {
+        state.withLock { $0.written = 0 }
+        do { try await relieve() } catch { state.withLock { $0.problem = error } }
     }
 
     /// Writes what has come together.
     ///
-    /// - Returns: whether there was something. If not, the next span begins another writer.
-    private func write() -> Bool {
+    /// - Parameter isWriter: whether the task asks that writes once a second. It ends if there was nothing, and the next span
+    ///   begins another one.
+    /// - Returns: whether there was something.
+    @discardableResult
+    private func write(isWriter: Bool = false) -> Bool {
         let (spans, dropped) = state.withLock { state in
-            if state.spans.isEmpty, !state.isClosed { state.writer = nil }
+            if isWriter, state.spans.isEmpty { state.writer = nil }
             defer { (state.spans, state.failed, state.dropped) = ([], 0, 0) }
             return (state.spans, state.dropped)
         }
         guard !spans.isEmpty else { return false }
         do {
-            if !state.withLock({ $0.hasWritten }) { try Files.makeDirectories(folder) }
+            // Somebody may have removed it meanwhile.
+            try Files.makeDirectories(folder)
+            var written = 0
             try file.append { isFirst in
                 var bytes: [UInt8] = []
                 if isFirst { SpoolLine.write(resource: resource, into: &bytes) }
                 for span in spans { SpanLine.write(span.copy(without: redactor), into: &bytes) }
                 if dropped > 0 { SpoolLine.write(dropped: dropped, into: &bytes) }
+                written = bytes.count
                 return bytes
             }
-            state.withLock { ($0.problem, $0.hasWritten) = (nil, true) }
+            state.withLock { state in
+                (state.problem, state.hasWritten) = (nil, true)
+                state.written += written
+            }
         } catch {
-            // Work must not fail because it cannot be traced. The health of the feature tells why.
-            state.withLock { $0.problem = error }
+            // Work must not fail because it cannot be traced. Whoever reads traces is told.
+            state.withLock { state in
+                state.problem = error
+                state.dropped += spans.count + dropped
+            }
         }
         return true
     }
@@ -120,21 +147,24 @@ public final class SpanSpool: SpanSink {
     /// Why spans could not be written the last time.
     public var problem: (any Error)? { state.withLock { $0.problem } }
 
-    /// Writes what is left. Later spans are lost.
-    ///
-    /// - Returns: whether so many files wait that they should be taken to the database now.
-    public func close() async -> Bool {
+    /// Writes what is left, and has the files taken to the database if too many wait. Later spans are lost.
+    public func close() async {
         let writer = state.withLock { state in
             state.isClosed = true
             return state.writer
         }
         writer?.cancel()
         await writer?.value
-        _ = write()
-        guard state.withLock({ $0.hasWritten }) else { return false }
-        do { return try Files.list(folder).count > limits.files } catch { return false }
+        write()
+        guard state.withLock({ $0.hasWritten }) else { return }
+        let isTooMuch: Bool
+        do { isTooMuch = try Files.list(folder).count > limits.files } catch {
+            // Whoever reads them is told why they cannot be listed.
+            isTooMuch = false
+        }
+        if isTooMuch { await takeFiles() }
     }
 
     /// Writes what has come together now, so that this process can read its own spans.
-    public func flush() { _ = write() }
+    public func flush() { write() }
 }

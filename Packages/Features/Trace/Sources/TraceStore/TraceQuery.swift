@@ -34,6 +34,8 @@ public struct TraceSummary: Sendable, Hashable {
     public let id: String
     /// The name of its first span, as far as that was recorded.
     public let name: String?
+    /// The code of the error that ended its first span, if any.
+    public let failure: String?
     /// The program in which it began.
     public let service: String
     /// When it began.
@@ -70,21 +72,22 @@ extension TraceStore {
                 AND (?4 IS NULL OR trace IN (SELECT trace FROM spans WHERE name LIKE ?4 ESCAPE '\\'))
                 AND (NOT ?5 OR failures > 0) AND (?6 IS NULL OR ended - began >= ?6)
             """
-        let least = query.longer.map { Int($0.nanoseconds / 1_000) }
+        let least = query.longer.map { Int($0.wholeNanoseconds / 1_000) }
         return try await database.read { connection in
             let total = try connection.first(
                 "SELECT count(*) FROM traces" + condition, query.since, query.until, query.service, text,
                 query.hasFailed, least
             ) { row in try row[0] as Int }
             let found = try connection.all(
-                "SELECT trace, name, service, began, ended, spans, failures FROM traces" + condition
+                "SELECT trace, name, service, began, ended, spans, failures, failure FROM traces" + condition
                     + " ORDER BY began DESC LIMIT ?7 OFFSET ?8",
                 query.since, query.until, query.service, text, query.hasFailed, least, max(0, query.limit),
                 max(0, query.offset)
             ) { row in
                 let (trace, began, ended): ([UInt8], Timestamp, Timestamp) = (try row[0], try row[3], try row[4])
                 return TraceSummary(
-                    id: Hexadecimal.encode(trace), name: try row[1], service: try row[2], began: began,
+                    id: Hexadecimal.encode(trace), name: try row[1], failure: try row[7], service: try row[2],
+                    began: began,
                     duration: ended - began, spans: try row[5], failures: try row[6])
             }
             return (found, total ?? 0)
@@ -113,14 +116,19 @@ extension TraceStore {
     }
 
     /// The spans of a trace, in the order in which they began.
-    public func spans(of trace: String, limit: Int = 100_000) async throws -> [StoredSpan] {
+    ///
+    /// - Parameters:
+    ///   - last: only those that come after this one; nil for the first.
+    ///   - limit: how many.
+    public func spans(of trace: String, after last: TraceSpan? = nil, limit: Int) async throws -> [StoredSpan] {
         guard let id = Hexadecimal.decode(trace) else { return [] }
+        let place = (last?.start ?? Timestamp(microseconds: .min), last?.context.span.bytes ?? [])
         return try await database.read { connection in
             try connection.all(
                 """
                 SELECT s.line, r.attributes FROM spans AS s JOIN resources AS r ON r.number = s.resource
-                    WHERE s.trace = ? ORDER BY s.began, s.span LIMIT ?
-                """, id, limit
+                    WHERE s.trace = ? AND (s.began, s.span) > (?, ?) ORDER BY s.began, s.span LIMIT ?
+                """, id, place.0, place.1, limit
             ) { row in try StoredSpan(row) }
         }
     }
@@ -134,7 +142,12 @@ extension TraceStore {
             ids = try await traces(wanted).traces.reversed().map(\.id)
         }
         for id in ids {
-            for span in try await spans(of: id) { try await body(span) }
+            var last: TraceSpan?
+            repeat {
+                let page = try await spans(of: id, after: last, limit: Self.page)
+                for span in page { try await body(span) }
+                last = page.count == Self.page ? page.last?.span : nil
+            } while last != nil
         }
     }
 
@@ -153,9 +166,10 @@ extension TraceStore {
                     SELECT s.name, s.duration, s.failure IS NOT NULL, s.began, s.trace, s.span FROM spans AS s
                         JOIN traces AS t ON t.trace = s.trace
                         WHERE (s.began, s.trace, s.span) > (?1, ?2, ?3) AND (?4 IS NULL OR t.began < ?4)
-                            AND (?5 IS NULL OR t.service = ?5)
+                            AND (?5 IS NULL OR t.service = ?5) AND (?7 IS NULL OR t.began >= ?7)
                         ORDER BY s.began, s.trace, s.span LIMIT ?6
-                    """, last.began, last.trace, last.span, query.until, query.service, Self.page
+                    """, last.began, last.trace, last.span, query.until, query.service, Self.page,
+                    query.since
                 ) { row in
                     (
                         name: try row[0] as String, time: try row[1] as Int, hasFailed: try row[2] as Bool,
@@ -223,6 +237,8 @@ public enum TraceError: Failure, Hashable {
     case unknown(String)
     /// Several traces have an id that begins so.
     case ambiguous(String)
+    /// The trace has no such span, or several whose ids begin so.
+    case notOneSpan(String)
     /// A file has no spans.
     case noSpans(String)
 
@@ -231,13 +247,14 @@ public enum TraceError: Failure, Hashable {
         case .notID: "trace.not-an-id"
         case .unknown: "trace.unknown"
         case .ambiguous: "trace.ambiguous"
+        case .notOneSpan: "trace.not-one-span"
         case .noSpans: "trace.no-spans"
         }
     }
 
     public var exit: ExitCode {
         switch self {
-        case .notID, .ambiguous: .usage
+        case .notID, .ambiguous, .notOneSpan: .usage
         case .unknown, .noSpans: .failed
         }
     }
@@ -250,6 +267,8 @@ public enum TraceError: Failure, Hashable {
             "there is no trace \(PlainText.escape(word)); it may have been removed (trace.keep, trace.budget), or trace.record is false"
         case .ambiguous(let word):
             "several traces begin with \(PlainText.escape(word)); give more digits"
+        case .notOneSpan(let word):
+            "the trace has no span, or several, whose id begins with \(PlainText.escape(word)); 'trace show' lists them"
         case .noSpans(let path):
             "\(PlainText.escape(path)) has no spans, one a line, as 'trace export' writes them"
         }

@@ -52,19 +52,27 @@ extension TraceStore {
     /// Takes what processes have written into the database, and removes what is over the budget.
     public func takeSpools() async throws {
         guard Files.exists(spools) else { return }
-        // One process at a time; what another one is taking is there soon.
-        let lock = try await FileLock.acquire("\(spools).lock", within: .seconds(10))
+        let lock: FileLock
+        do throws(any Error) { lock = try await FileLock.acquire("\(spools).lock", within: .seconds(2)) } catch let
+            error as FileError
+            where error.kind == .busy
+        {
+            // One process at a time; what another one is taking is there soon.
+            return
+        }
+        var hasTaken = false
         for entry in try Files.list(spools) where entry.name.hasSuffix(".ndjson") {
             let path = "\(spools)/\(entry.name)"
             // What a killed process has left of an earlier attempt is taken with it.
-            if try SpoolFile(path).take(as: "\(path).taken-\(now().microseconds)") { continue }
+            _ = try SpoolFile(path).take(as: "\(path).taken-\(now().microseconds)")
         }
         for entry in try Files.list(spools) where entry.name.contains(".ndjson.taken-") {
             let path = "\(spools)/\(entry.name)"
             try await add(linesOf: FileDescriptor.reading(path))
             try Files.remove(path)
+            hasTaken = true
         }
-        try await prune()
+        if hasTaken { try await prune() }
         lock.release()
     }
 
@@ -118,13 +126,25 @@ extension TraceStore {
         try await database.write { connection in
             try connection.remove("SELECT trace FROM traces WHERE added < ? LIMIT ?", oldest, 100_000)
         }
-        while true {
-            let excess = try await database.write { [budget] connection -> Bool in
-                let bytes = try connection.first("SELECT coalesce(sum(bytes), 0) FROM traces") { try $0[0] as Int } ?? 0
-                guard bytes > budget.bytes else { return false }
-                return try connection.remove("SELECT trace FROM traces ORDER BY began LIMIT ?", 200) > 0
+        var bytes = try await database.read { connection in
+            try connection.first("SELECT coalesce(sum(bytes), 0) FROM traces") { try $0[0] as Int } ?? 0
+        }
+        // In parts, so that others need not wait long.
+        while bytes > budget.bytes {
+            let removed = try await database.write { connection in
+                let oldest = try connection.first(
+                    "SELECT coalesce(sum(bytes), 0) FROM (SELECT bytes FROM traces ORDER BY began LIMIT 200)"
+                ) { try $0[0] as Int }
+                try connection.remove("SELECT trace FROM traces ORDER BY began LIMIT ?", 200)
+                return oldest ?? 0
             }
-            guard excess else { return }
+            guard removed > 0 else { break }
+            bytes -= removed
+        }
+        try await database.write { connection in
+            try connection.run("DELETE FROM losses WHERE time < ?", oldest)
+            try connection.run(
+                "DELETE FROM resources WHERE NOT EXISTS (SELECT 1 FROM spans WHERE resource = resources.number)")
         }
     }
 }
@@ -155,20 +175,22 @@ extension Connection {
                 INSERT OR IGNORE INTO spans (trace, span, resource, name, feature, began, duration, failure, line)
                     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
-                trace, span.context.span.bytes, number, span.name, span.feature, span.start, span.duration.nanoseconds,
+                trace, span.context.span.bytes, number, span.name, span.feature, span.start, span.duration.wholeNanoseconds,
                 span.failure, line)
             guard changed > 0 else { continue }
             added += 1
             try run(
                 """
-                INSERT INTO traces (trace, began, ended, added, name, service, spans, failures, bytes)
-                    VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?)
+                INSERT INTO traces (trace, began, ended, added, name, failure, service, spans, failures, bytes)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?, ?)
                     ON CONFLICT (trace) DO UPDATE SET
                         began = min(began, excluded.began), ended = max(ended, excluded.ended),
-                        name = coalesce(excluded.name, name), spans = spans + 1,
+                        name = coalesce(excluded.name, name),
+                        failure = coalesce(excluded.failure, failure), spans = spans + 1,
                         failures = failures + excluded.failures, bytes = bytes + excluded.bytes
                 """,
-                trace, span.start, span.end, time, isRoot ? span.name : nil, service, failed, line.count + Self.overhead
+                trace, span.start, span.end, time, isRoot ? span.name : nil,
+                isRoot ? span.failure : nil, service, failed, line.count + Self.overhead
             )
         }
         return added
@@ -195,13 +217,6 @@ extension Connection {
     }
 }
 
-extension Duration {
-    /// In nanoseconds, for the database.
-    var nanoseconds: Int {
-        Int(clamping: components.seconds) * 1_000_000_000 + Int(components.attoseconds / 1_000_000_000)
-    }
-}
-
 extension TraceStore {
     /// The migrations. Never change a released migration; add a new one.
     static let migrations = [
@@ -215,8 +230,9 @@ extension TraceStore {
                 PRIMARY KEY (trace, span)) STRICT, WITHOUT ROWID;
             CREATE INDEX spans_began ON spans (began, trace, span);
             CREATE INDEX spans_name ON spans (name);
+            CREATE INDEX spans_resource ON spans (resource);
             CREATE TABLE traces (
-                trace BLOB PRIMARY KEY, began INTEGER NOT NULL, ended INTEGER NOT NULL, added INTEGER NOT NULL, name TEXT,
+                trace BLOB PRIMARY KEY, began INTEGER NOT NULL, ended INTEGER NOT NULL, added INTEGER NOT NULL, name TEXT, failure TEXT,
                 service TEXT NOT NULL, spans INTEGER NOT NULL, failures INTEGER NOT NULL, bytes INTEGER NOT NULL) STRICT, WITHOUT ROWID;
             CREATE INDEX traces_began ON traces (began);
             CREATE INDEX traces_added ON traces (added);

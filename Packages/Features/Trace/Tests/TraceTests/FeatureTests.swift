@@ -75,7 +75,7 @@ struct FeatureTests {
             await #expect(throws: WorkFailure.self) { try await host.perform("work.outer", ["fails": true]) }
             let traces = try await host.perform("trace.list")
             #expect(traces.array?.compactMap { $0["name"]?.string } == ["work.outer", "work.outer"])
-            #expect(Set(traces.array?.compactMap { $0["state"]?.string } ?? []) == ["ok", "failed"])
+            #expect(Set(traces.array?.compactMap { $0["state"]?.string } ?? []) == ["ok", "work.broken"])
             let failed = try await host.perform("trace.list", ["failed": true])
             let id = try #require(failed[0]?["id"]?.string)
             let rows = try await host.perform("trace.show", ["id": .string(id)])
@@ -140,6 +140,35 @@ struct FeatureTests {
                 #expect(error?.code == "trace.no-spans")
                 await other.session.close()
             }
+        }
+    }
+
+    @Test("Times beyond all dates in a file of somebody else are shown as the first or last there are")
+    func absurd() async throws {
+        try await withHost { (host) async throws in
+            let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+            let times: [(Int, Int)] = [(.max, 1_000), (-9_000_000_000_000_000_000, 5), (.min, .max), (0, .max)]
+            let lines = times.enumerated().map { number, time in
+                """
+                {"trace_id":"\(trace)","span_id":"000000000000000\(number + 1)","name":"s","scope":"x","start_us":\(time.0),\
+                "duration_ns":\(time.1),"events":[{"name":"e","time_us":\(time.0)}]}
+                """
+            }
+            let file = "\(host.host.locations.current)/traces.ndjson"
+            try Files.writeAtomically(Array(lines.joined(separator: "\n").utf8), to: file)
+            #expect(try await host.perform("trace.import", ["file": .string(file)]) == "4 spans were added")
+            #expect(try await host.perform("trace.list", ["longer": "1s"]).array?.count == 1)
+            #expect(try await host.perform("trace.show", ["id": .string(trace)]).array?.count == 4)
+            for number in 1...4 {
+                let span = JSON.string("000000000000000\(number)")
+                #expect(try await host.perform("trace.span", ["id": .string(trace), "span": span])["name"] == "s")
+            }
+            #expect(try await host.perform("trace.stats").array?.count == 1)
+            for form in SpanText.Form.allCases { _ = try await host.perform("trace.export", ["as": form.json]) }
+            let error = await #expect(throws: TraceError.self) {
+                try await host.perform("trace.span", ["id": .string(trace), "span": "0"])
+            }
+            #expect(error?.code == "trace.not-one-span")
         }
     }
 

@@ -83,7 +83,7 @@ extension UInt64 {
 
 extension Duration {
     /// The same in nanoseconds, as far as 64 bits reach: 292 years.
-    var wholeNanoseconds: Int64 {
+    public var wholeNanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (product, isTooMuch) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         let (sum, isOver) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
