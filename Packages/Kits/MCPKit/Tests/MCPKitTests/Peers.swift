@@ -28,7 +28,7 @@ enum Peers {
     }
 
     /// A server program: which SDK it uses, how it is reached, and its file.
-    struct Peer: CustomTestStringConvertible {
+    struct Peer: Hashable, CustomTestStringConvertible {
         let sdk: SDK
         let way: Way
         var file = "everything.py"
@@ -79,10 +79,11 @@ extension Peers.Peer {
         }
     }
 
-    /// Runs the server, which prints its port as its first line.
+    /// Runs the server, which prints its port as its first line, unless it runs for the whole suite.
     func serving<Value: Sendable>(
         _ body: @Sendable (MCPServerAddress) async throws -> Value
     ) async throws -> Value {
+        if let address = RunningPeers.addresses[self] { return try await body(address) }
         var command = Command(
             sdk.python, [Peers.server(file), way.rawValue], environment: Peers.environment)
         command.errors = .tail(limit: 4096)

@@ -7,7 +7,7 @@ import Testing
 @testable import MCPKit
 
 // One after the other: dozens of Python programs that start at once would take each other's time.
-@Suite("Servers of the reference SDK, of both eras", .serialized, .timeLimit(.minutes(5)))
+@Suite("Servers of the reference SDK, of both eras", .runningPeers, .serialized, .timeLimit(.minutes(5)))
 struct ReferenceServerTests {
     @Test("The revision is agreed on, and the server presents itself", arguments: Peers.Peer.everything)
     func negotiation(peer: Peers.Peer) async throws {
