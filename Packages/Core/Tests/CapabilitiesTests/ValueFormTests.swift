@@ -29,7 +29,7 @@ import Testing
                 == ["city": "Bern", "days": 3, "units": "metric", "loud": false])
     }
 
-    @Test("What was given is not asked for")
+    @Test("A value that was given is not asked for again")
     func given() async throws {
         let person = ScriptedPerson(["q.form.city": ["Bern"]])
         let form = ValueForm(form.fields.filter { ["city", "days"].contains($0.name) }, given: ["days": 2])

@@ -55,7 +55,7 @@ struct InputTests {
             let result = try await variables(bench)
             let text = result["text"]?.string ?? ""
             #expect(text.contains("A_PLACE=Bern/slow") && text.contains("A_KEY=canary-123456"))
-            #expect(!result.output.text.contains("canary"), "What is shown has no secret.")
+            #expect(!result.output.text.contains("canary"), "no secret is shown")
             let vault = try bench.read("vault.json")
             #expect(vault.contains("canary-123456") && vault.contains("mcp.theirs.token.") && !vault.contains("slow"))
             // Another process knows them.

@@ -10,7 +10,7 @@ struct CompletionTests {
     private static let conversations = MCPReference.resource("martlet://conversations/{conversation}")
     private static let shelf = MCPReference.resource("martlet://screens/lab.shelf{?color,book}")
 
-    @Test("Conversations are completed for who may read them, and for nobody else", arguments: Era.allCases)
+    @Test("Conversations complete words only for callers that may read them", arguments: Era.allCases)
     func conversations(era: Era) async throws {
         try await ServedLab(exposing: [.conversations]).host(era) { client async throws in
             #expect(try await client.server().capabilities.completions)
@@ -39,7 +39,7 @@ struct CompletionTests {
         }
     }
 
-    @Test("Screens complete their words, and what is looked up for who may know the history", arguments: Era.allCases)
+    @Test("Screens complete words, those of the history only for callers that may read it", arguments: Era.allCases)
     func screens(era: Era) async throws {
         try await ServedLab(exposing: [.screens]).host(era) { client async throws in
             #expect(try await client.complete(Self.shelf, "color", "R").values == ["red", "rose"])

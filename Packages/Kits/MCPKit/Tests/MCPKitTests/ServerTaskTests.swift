@@ -181,7 +181,7 @@ struct ServerTaskTests {
             let key = try #require(questions.keys.first)
             #expect(questions.count == 1 && questions[key]?["method"] == "elicitation/create")
             let answer: JSON = ["action": "accept", "content": ["color": "blue"]]
-            // What was not asked is not heeded.
+            // An answer to a question that was not asked changes nothing.
             _ = try await client.ask("tasks/update", about(id, ["inputResponses": ["other": answer]]))
             let updated = try await client.ask(
                 "tasks/update", about(id, ["inputResponses": .object([key: answer])]))

@@ -12,7 +12,7 @@ struct GatewayToolServer: Sendable, Hashable {
 
 /// The tools that a session of a gateway uses, and how that changes.
 ///
-/// A gateway is told only what is used, and no list means everything. Switching something off therefore lists everything
+/// A gateway takes lists of what is used, and no list means everything. Switching something off therefore lists everything
 /// else. Tools are listed by their names, which every gateway understands, or with their server where a name fits several.
 struct GatewayChoice: Sendable {
     private struct Tool: Hashable {
