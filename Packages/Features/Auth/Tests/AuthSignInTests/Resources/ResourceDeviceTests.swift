@@ -139,7 +139,7 @@ struct ResourceDeviceTests {
         let endpoint = Self.faults { $0["device_authorization_endpoint"] = plain }
         var page = Self.faults()
         page.device = { $0["verification_uri"] = plain }
-        for (faults, words) in [(endpoint, "does not use TLS"), (page, "not reached by TLS")] {
+        for (faults, words) in [(endpoint, "does not use TLS"), (page, "no safe address")] {
             try await run(faults) { bench, _, _, task in
                 let error = await #expect(throws: SignInError.self) { try await task.value }
                 #expect(error?.kind == .badAnswer && error?.message.contains(words) == true)
