@@ -217,6 +217,15 @@ struct HostileClientTests {
         #expect(calls.count == 0)
     }
 
+    @Test("A call that is cancelled while it starts ends as cancelled")
+    func cancelledEarly() async throws {
+        let (owner, call) = (TaskOwner(), ServerCall(.byResults(within: .seconds(300))))
+        call.cancel()
+        #expect(call.start(in: owner) { try await Promise<JSON>().value() })
+        await call.end()
+        #expect(throws: CancellationError.self) { try call.result?.get() }
+    }
+
     @Test("Log messages and progress come only to who asked for them")
     func quiet() async throws {
         try await with { client, _ in

@@ -54,6 +54,8 @@ final class ServerCall: Sendable {
         /// Tells why its result cannot be taken; nil if it can.
         var check: (@Sendable (JSON) -> (any Error)?)?
         var task: TaskOwner.Handle?
+        /// Whether it was cancelled, perhaps before its task was known here.
+        var isCancelled = false
     }
 
     private let asking: Asking
@@ -160,7 +162,12 @@ final class ServerCall: Sendable {
             }
             news.raise()
         }
-        state.withLock { $0.task = handle }
+        // The body may run by now, and be cancelled already.
+        let isCancelled = state.withLock { state in
+            state.task = handle
+            return state.isCancelled
+        }
+        if isCancelled { handle?.cancel() }
         return handle != nil
     }
 
@@ -224,7 +231,13 @@ final class ServerCall: Sendable {
         for question in questions.values { question.promise.settle(with: .failure(error)) }
     }
 
-    func cancel() { state.withLock { $0.task }?.cancel() }
+    func cancel() {
+        let task = state.withLock { state in
+            state.isCancelled = true
+            return state.task
+        }
+        task?.cancel()
+    }
 
     /// Waits until the task is over.
     func end() async { await state.withLock { $0.task }?.end() }
