@@ -1,3 +1,4 @@
+import CoreTesting
 import GatewayAPI
 import HTTPClient
 import HTTPCore
@@ -144,7 +145,8 @@ import Testing
             let output = try await PythonPeer.output(
                 source: program,
                 [
-                    gateway.url, TestGateway.token, "15", "\(seed)", gateway.folder, Self.hooks, Self.configuration,
+                    gateway.url, TestGateway.token, "\(Rounds.of(15))", "\(seed)", gateway.folder, Self.hooks,
+                    Self.configuration,
                 ],
                 limit: .seconds(1700))
             #expect(output.hasPrefix("0\n"), "seed \(seed): \(output)")
