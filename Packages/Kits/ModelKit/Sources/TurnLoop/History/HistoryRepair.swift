@@ -19,10 +19,12 @@ public enum HistoryRepair {
             case .assistant where saysNothing(message): continue
             case .system, .user: if !message.parts.isEmpty { repaired.append(message) }
             case .assistant:
-                repaired.append(CallIdentity.distinct(message))
+                let distinct = CallIdentity.distinct(message)
+                repaired.append(distinct)
                 let following = messages[index...].prefix { $0.role == .tool }
                 index += following.count
-                let answer = answer(to: message, with: following.flatMap(\.parts))
+                let ids = distinct.openCalls.map(\.id)
+                let answer = answer(to: message.openCalls, as: ids, with: following.flatMap(\.parts))
                 if !answer.parts.isEmpty { repaired.append(answer) }
             }
         }
@@ -30,12 +32,14 @@ public enum HistoryRepair {
     }
 
     /// One result for each call, in their order.
-    private static func answer(to message: Message, with parts: [Message.Part]) -> Message {
+    ///
+    /// - Parameter ids: the ids that the calls get.
+    private static func answer(to calls: [ToolCall], as ids: [String], with parts: [Message.Part]) -> Message {
+        // Nearly all are whole, and a long history is looked through for each answer.
+        if isWhole(parts, calls, ids) { return Message(.tool, parts) }
         var found: [String: [ToolResult]] = [:]
         for case .result(let result) in parts { found[result.call, default: []].append(result) }
-        let calls = message.openCalls
         guard !calls.isEmpty else { return Message(.tool, []) }
-        let ids = CallIdentity.distinct(message).openCalls.map(\.id)
         var answer = Message(.tool, [])
         for (call, id) in zip(calls, ids) {
             var result = ToolResult(call: id, content: CallMessages.unknownEnd, isError: true)
@@ -49,6 +53,14 @@ public enum HistoryRepair {
         // Content of a tool besides its result, such as an image.
         answer.parts += parts.filter { if case .result = $0 { false } else { true } }
         return answer
+    }
+
+    private static func isWhole(_ parts: [Message.Part], _ calls: [ToolCall], _ ids: [String]) -> Bool {
+        guard parts.count == calls.count else { return false }
+        return calls.indices.allSatisfy { index in
+            guard case .result(let result) = parts[index] else { return false }
+            return result.call == calls[index].id && calls[index].id == ids[index]
+        }
     }
 
     /// An answer that was stopped during its reasoning. No provider accepts reasoning alone.
@@ -84,10 +96,12 @@ enum CallIdentity {
         for index in message.parts.indices {
             switch message.parts[index] {
             case .call(var call) where !call.isDone:
-                call.id = free(call.id, &taken)
+                guard let id = free(call.id, &taken) else { continue }
+                call.id = id
                 message.parts[index] = .call(call)
             case .malformedCall(var call):
-                call.id = free(call.id, &taken)
+                guard let id = free(call.id, &taken) else { continue }
+                call.id = id
                 message.parts[index] = .malformedCall(call)
             default: break
             }
@@ -95,8 +109,8 @@ enum CallIdentity {
         return message
     }
 
-    /// The id itself, or the id with a number. Providers only accept letters, digits, `_` and `-`.
-    private static func free(_ id: String, _ taken: inout Set<String>) -> String {
+    /// The id with a number, or nil if the id can stay. Providers only accept letters, digits, `_` and `-`.
+    private static func free(_ id: String, _ taken: inout Set<String>) -> String? {
         let wanted = id.isEmpty ? "call" : id
         var name = wanted
         var number = 1
@@ -104,7 +118,7 @@ enum CallIdentity {
             number += 1
             name = "\(wanted)_\(number)"
         }
-        return name
+        return name == id ? nil : name
     }
 }
 
