@@ -15,20 +15,52 @@ public enum TimedOutcome<Value: Sendable>: Sendable {
 public func bounded<Value: Sendable>(
     by limit: Duration?, on clock: any Clock<Duration>, _ work: @escaping @Sendable () async throws -> Value
 ) async -> TimedOutcome<Value> {
+    await bounded { settle in
+        Task { settle(await result(of: work)) }
+    } settingAlarm: { ring in
+        guard let limit else { return {} }
+        let alarm = Task {
+            // An interrupted sleep means that the race is over.
+            do { try await clock.sleep(for: limit) } catch { return }
+            ring()
+        }
+        return { alarm.cancel() }
+    }
+}
+
+/// The same for work that comes often. All limits share one sleeping task, and the work begins on the calling thread: it can be
+/// abandoned, and hears that it is cancelled, only from where it first waits for something.
+public func bounded<Value: Sendable>(
+    by limit: Duration, on timer: SharedTimer, _ work: @escaping @Sendable () async throws -> Value
+) async -> TimedOutcome<Value> {
+    await bounded { settle in
+        Task.immediate { settle(await result(of: work)) }
+    } settingAlarm: { ring in
+        let number = timer.set(after: limit, ring)
+        return { timer.remove(number) }
+    }
+}
+
+private func result<Value>(of work: () async throws -> Value) async -> Result<Value, any Error> {
+    do { return .success(try await work()) } catch { return .failure(error) }
+}
+
+/// - Parameters:
+///   - begin: begins the work, which settles how it ended.
+///   - setAlarm: gets what ends the wait, and returns what takes the alarm back.
+private func bounded<Value: Sendable>(
+    _ begin: (_ settle: @escaping @Sendable (Result<Value, any Error>) -> Void) -> Task<Void, Never>,
+    settingAlarm setAlarm: (_ ring: @escaping @Sendable () -> Void) -> () -> Void
+) async -> TimedOutcome<Value> {
+    if Task.isCancelled { return .stopped }
     let first = Promise<TimedOutcome<Value>>()
-    // Both tasks are cancelled below. A task group would wait for work that never ends.
-    let worker = Task {
-        do { first.settle(.ended(.success(try await work()))) } catch { first.settle(.ended(.failure(error))) }
-    }
-    let alarm = Task {
-        guard let limit else { return }
-        // An interrupted sleep means that the race is over.
-        do { try await clock.sleep(for: limit) } catch { return }
-        first.settle(.timedOut)
-    }
+    // It is cancelled below. A task group would wait for work that never ends.
+    let worker = begin { first.settle(.ended($0)) }
+    // Work that waits for nothing has ended by now.
+    let removeAlarm = first.isSettled ? {} : setAlarm { first.settle(.timedOut) }
     defer {
         worker.cancel()
-        alarm.cancel()
+        removeAlarm()
     }
     // Only a cancelled wait throws.
     do { return try await first.value() } catch { return .stopped }
