@@ -2,13 +2,20 @@ public import Capabilities
 import JSON
 import Synchronization
 
-/// An audit log in memory, which can be made to fail.
+/// An audit log in memory, which can be made to fail. An entry ends once.
 public final class RecordingAuditLog: AuditLog {
     private struct State {
         var entries: [AuditEntry] = []
+        var ended: Set<Int> = []
+        var transactions = 0
         var taken: [String: Int] = [:]
         var erased: [AuditPlace] = []
         var failure: (any Error)?
+    }
+
+    private struct EndedBefore: Failure {
+        let code = "storage.constraint"
+        let message = "the entry has ended before"
     }
 
     private let state = Mutex(State())
@@ -21,6 +28,8 @@ public final class RecordingAuditLog: AuditLog {
 
     /// The entries in the order in which they were recorded, with how they ended.
     public var recorded: [AuditEntry] { state.withLock { $0.entries } }
+    /// How often something was appended.
+    public var transactions: Int { state.withLock { $0.transactions } }
     /// The conversations of which the content was erased.
     public var erased: [AuditPlace] { state.withLock { $0.erased } }
 
@@ -34,22 +43,27 @@ public final class RecordingAuditLog: AuditLog {
         }
     }
 
-    public func record(_ entry: AuditEntry) async throws -> Int {
+    public func append(_ lines: [AuditLine]) async throws -> [Int] {
         let time = now()
         return try change { state in
-            var entry = entry
-            (entry.number, entry.time) = (state.entries.count + 1, time)
-            state.entries.append(entry)
-            return state.entries.count
-        }
-    }
-
-    public func complete(_ number: Int, _ completion: AuditCompletion) async throws {
-        try change { state in
-            state.entries[number - 1].outcome = completion.outcome
-            var detail = state.entries[number - 1].detail.object ?? [:]
-            for (name, value) in completion.detail { detail[name] = value }
-            state.entries[number - 1].detail = .object(detail)
+            for case .end(let number, _) in lines where state.ended.contains(number) { throw EndedBefore() }
+            state.transactions += 1
+            var numbers: [Int] = []
+            for line in lines {
+                switch line {
+                case .entry(var entry):
+                    (entry.number, entry.time) = (state.entries.count + 1, time)
+                    state.entries.append(entry)
+                    numbers.append(state.entries.count)
+                case .end(let number, let completion):
+                    state.ended.insert(number)
+                    state.entries[number - 1].outcome = completion.outcome
+                    var detail = state.entries[number - 1].detail.object ?? [:]
+                    for (name, value) in completion.detail { detail[name] = value }
+                    state.entries[number - 1].detail = .object(detail)
+                }
+            }
+            return numbers
         }
     }
 

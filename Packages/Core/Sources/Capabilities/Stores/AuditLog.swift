@@ -11,14 +11,12 @@ public import JSON
 /// All programs of this machine write into the same log. Secrets are removed from everything that is stored, and large
 /// details are shortened.
 public protocol AuditLog: AnyObject, Sendable {
-    /// Stores an entry and returns its number. It also works in a cancelled task.
+    /// Stores all lines or none, in this order. It also works in a cancelled task.
     ///
-    /// - Throws: if the entry could not be stored. What it tells of must not be done then.
+    /// - Returns: the numbers of the entries among them.
+    /// - Throws: if they could not be stored. What the entries tell of must not be done then.
     @discardableResult
-    func record(_ entry: AuditEntry) async throws -> Int
-
-    /// Adds to an entry how it ended. It also works in a cancelled task.
-    func complete(_ number: Int, _ completion: AuditCompletion) async throws
+    func append(_ lines: [AuditLine]) async throws -> [Int]
 
     /// Entries, newest first.
     func entries(_ query: AuditQuery) async throws -> AuditPage
@@ -44,6 +42,27 @@ public protocol AuditLog: AnyObject, Sendable {
     /// - Throws: if another program has the log open, which could still hold the content.
     @discardableResult
     func eraseContent(of places: [AuditPlace]) async throws -> Int
+}
+
+extension AuditLog {
+    /// Stores an entry and returns its number. It also works in a cancelled task.
+    ///
+    /// - Throws: if the entry could not be stored. What it tells of must not be done then.
+    @discardableResult
+    public func record(_ entry: AuditEntry) async throws -> Int { try await append([.entry(entry)])[0] }
+
+    /// Adds to an entry how it ended. It also works in a cancelled task.
+    public func complete(_ number: Int, _ completion: AuditCompletion) async throws {
+        try await append([.end(of: number, completion)])
+    }
+}
+
+/// What is added to the audit log.
+public enum AuditLine: Sendable, Hashable {
+    /// Something that is about to be done, or was done or refused.
+    case entry(AuditEntry)
+    /// How something ended that an entry with this number tells of.
+    case end(of: Int, AuditCompletion)
 }
 
 /// A conversation as the audit log knows it.

@@ -66,4 +66,9 @@ struct AuditEnd: Sendable, Hashable {
     /// The newest row with a seal, and the seal of this end; nil while no row has one.
     var sealed: Int?
     var seal: [UInt8]?
+
+    /// Seals it. Its row has a seal too.
+    mutating func seal(with key: SecretBytes) throws(CryptographyError) {
+        (sealed, seal) = (number, try AuditChain(log: log).endSeal(number, digest, key))
+    }
 }

@@ -40,14 +40,22 @@ public final class AuditStore: AuditLog {
 
 extension AuditStore {
     @discardableResult
-    public func record(_ entry: AuditEntry) async throws -> Int {
-        let record = try AuditRecord(entry, at: now(), without: redactor)
-        return try await append(record)
-    }
-
-    public func complete(_ number: Int, _ completion: AuditCompletion) async throws {
-        let record = AuditRecord(completion, of: number, at: now(), without: redactor)
-        _ = try await append(record)
+    public func append(_ lines: [AuditLine]) async throws -> [Int] {
+        let records = try lines.map { line in
+            switch line {
+            case .entry(let entry): try AuditRecord(entry, at: now(), without: redactor)
+            case .end(let number, let completion):
+                AuditRecord(completion, of: number, at: now(), without: redactor)
+            }
+        }
+        return try await appending { _, append in
+            var numbers: [Int] = []
+            for record in records {
+                let number = try append(record)
+                if record.completes == nil { numbers.append(number) }
+            }
+            return numbers
+        }
     }
 
     public func takeOver(_ entries: [AuditEntry], from origin: String) async throws -> Int {
@@ -59,31 +67,30 @@ extension AuditStore {
         }
         return try await appending { connection, append in
             let known = try connection.newestTaken(from: origin)
-            for record in records where (record.originNumber ?? 0) > known { try append(record) }
+            for record in records where (record.originNumber ?? 0) > known { _ = try append(record) }
             return try connection.newestTaken(from: origin)
         }
     }
 
     /// Adds rows in one transaction, which a cancelled task does not stop.
     private func appending<Value: Sendable>(
-        _ body: @escaping @Sendable (Connection, _ append: (AuditRecord) throws -> Void) throws -> Value
+        _ body: @escaping @Sendable (Connection, _ append: (AuditRecord) throws -> Int) throws -> Value
     ) async throws -> Value {
         try await shielded { [self] in
             let key = await key?.quiet { await self.hasNoSeal() }
             return try await database.write { connection in
                 var end = try connection.auditEnd()
-                let value = try body(connection) { try connection.append($0, to: &end, sealedWith: key) }
+                let (last, newest) = (end.number, try connection.newestNumber())
+                let value = try body(connection) { record in
+                    // A row that somebody has inserted behind the end must not keep others from being written; the check
+                    // reports it.
+                    try connection.append(record, as: max(end.number, newest) + 1, to: &end, sealedWith: key)
+                    return end.number
+                }
+                if let key, end.number > last { try end.seal(with: key) }
                 try connection.set(end)
                 return value
             }
-        }
-    }
-
-    /// Adds a row, and returns its number.
-    private func append(_ record: AuditRecord) async throws -> Int {
-        try await appending { connection, append in
-            try append(record)
-            return Int(try connection.lastInsertedID)
         }
     }
 
@@ -139,7 +146,7 @@ extension AuditStore {
                 let entry = AuditEntry(
                     session: session, conversation: conversation, actor: "owner", action: erasing,
                     detail: ["entries": .int(count)])
-                try append(try AuditRecord(entry, at: time, without: redactor))
+                _ = try append(try AuditRecord(entry, at: time, without: redactor))
             }
             return total
         }
@@ -261,13 +268,17 @@ extension Connection {
             end.seal)
     }
 
+    fileprivate func newestNumber() throws -> Int {
+        try first("SELECT coalesce(max(number), 0) FROM entries") { row in try row[0] } ?? 0
+    }
+
     /// Adds a row after the end, with its digest, and with a seal if there is a key.
-    fileprivate func append(_ record: AuditRecord, to end: inout AuditEnd, sealedWith key: SecretBytes?) throws {
+    fileprivate func append(
+        _ record: AuditRecord, as number: Int, to end: inout AuditEnd, sealedWith key: SecretBytes?
+    ) throws {
         let chain = AuditChain(log: end.log)
         var record = record
-        // A row that somebody has inserted behind the end must not keep others from being written; the check reports it.
-        let newest = try first("SELECT coalesce(max(number), 0) FROM entries") { row in try row[0] as Int } ?? 0
-        record.number = max(end.number, newest) + 1
+        record.number = number
         let digest = chain.digest(of: record, after: end.digest)
         let seal = try key.map { try chain.seal(record.number, digest, $0) }
         let content = record.content
@@ -282,7 +293,6 @@ extension Connection {
             record.decision, record.rule, record.outcome, record.detail, content?.digest, content?.salt, content?.text,
             digest, seal)
         (end.number, end.digest) = (record.number, digest)
-        if let key { (end.sealed, end.seal) = (record.number, try chain.endSeal(record.number, digest, key)) }
     }
 }
 

@@ -46,13 +46,21 @@ struct ProcessTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for task in 0..<4 {
                 group.addTask {
+                    var last: Int?
                     for number in 0..<25 {
                         let entry = AuditEntry(
                             actor: "model", action: "tool.call", subject: "\(program) \(task) \(number)",
                             detail: ["input": .string(String(repeating: "x", count: number * 40))])
-                        let number = try await store.record(entry)
-                        try await store.complete(number, AuditCompletion(outcome: "done"))
+                        // As turns do it: an end with the next entry, or alone.
+                        let done = AuditCompletion(outcome: "done")
+                        let ends = last.map { [AuditLine.end(of: $0, done)] } ?? []
+                        last = try await store.append(ends + [.entry(entry)]).first
+                        if let number = last, task == 0 {
+                            try await store.complete(number, done)
+                            last = nil
+                        }
                     }
+                    if let last { try await store.complete(last, AuditCompletion(outcome: "done")) }
                 }
             }
             try await group.waitForAll()
@@ -79,10 +87,12 @@ struct ProcessTests {
                         usleep(delay)
                         kill(getpid(), SIGKILL)
                     }
+                    var last: Int?
                     while true {
-                        let number = try await store.record(AuditEntry(actor: "model", action: "tool.call"))
-                        try Files.writeAtomically(Array("\(number)".utf8), to: "\(folder)/confirmed")
-                        try await store.complete(number, AuditCompletion(outcome: "done"))
+                        let ends = last.map { [AuditLine.end(of: $0, AuditCompletion(outcome: "done"))] } ?? []
+                        let entry = AuditEntry(actor: "model", action: "tool.call", subject: "\(round)")
+                        last = try await store.append(ends + [.entry(entry)]).first
+                        try Files.writeAtomically(Array("\(last ?? 0)".utf8), to: "\(folder)/confirmed")
                     }
                 }
                 let verdict = try await log.verify()
@@ -99,6 +109,10 @@ struct ProcessTests {
             var query = AuditQuery()
             query.action = "begins"
             #expect(try await store.entries(query).total == 12)
+            // Only the last end of each program can be missing.
+            (query.action, query.limit) = ("tool.call", 100_000)
+            let open = try await store.entries(query).entries.filter { $0.outcome == nil }.map(\.subject)
+            #expect(Set(open).count == open.count)
             await store.close()
         }
     }
@@ -123,7 +137,14 @@ struct ProcessTests {
                 }
                 #expect(kind == .full)
                 #expect(count > 10)
-                #expect(try await store.entries(AuditQuery()).total == count)
+                // Nor is an end stored without the entry beside it.
+                let together = try await storageFailure {
+                    let entry = AuditEntry(actor: "a", action: "b", detail: ["input": large])
+                    try await store.append([.end(of: 1, AuditCompletion(outcome: "done")), .entry(entry)])
+                }
+                #expect(together == .full)
+                let page = try await store.entries(AuditQuery(limit: 1000))
+                #expect(page.total == count && page.entries.last?.outcome == nil)
                 limit.rlim_cur = rlim_t.max
                 try #require(unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
                 try await store.record(AuditEntry(actor: "model", action: "last"))

@@ -39,6 +39,28 @@ struct RecordingTests {
         }
     }
 
+    @Test("Lines are stored together in their order, or none of them")
+    func together() async throws {
+        try await TestLog.run { log in
+            let store = log.open()
+            func entry(_ subject: String) -> AuditLine {
+                .entry(AuditEntry(actor: "model", action: "tool.call", subject: subject))
+            }
+            let done = AuditCompletion(outcome: "done")
+            #expect(try await store.append([entry("a"), entry("b")]) == [1, 2])
+            #expect(try await store.append([.end(of: 2, done), entry("c"), .end(of: 1, done)]) == [4])
+            #expect(try await store.append([]) == [])
+            // The second entry has ended, so nothing of this is stored.
+            await #expect(throws: StorageError.self) { try await store.append([entry("d"), .end(of: 2, done)]) }
+            #expect(try await store.append([.end(of: 4, done)]) == [])
+            let entries = try await store.entries(AuditQuery()).entries
+            #expect(entries.map(\.subject) == ["c", "b", "a"] && entries.allSatisfy { $0.outcome == "done" })
+            await store.close()
+            let verdict = try await log.verify()
+            #expect(verdict.found == [] && verdict.entries == 6 && verdict.sealedThrough == 6)
+        }
+    }
+
     @Test("Entries are listed newest first, by page, and by each filter")
     func filters() async throws {
         try await TestLog.run { log in
