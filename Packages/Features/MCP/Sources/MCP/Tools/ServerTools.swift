@@ -128,25 +128,18 @@ final class ServerTools: ToolSource {
         try await services.approve(known, of: live.server)
         // What nobody has read yet is replaced by what comes next.
         let (steps, step) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(100))
-        return try await withThrowingTaskGroup(of: ToolResult?.self) { group in
-            group.addTask {
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addImmediateTask {
                 for await line in steps { await tell(line) }
-                return nil
             }
-            group.addTask { [live, caller] in
-                defer { step.finish() }
-                let result = try await live.use(as: caller) { client in
-                    try await client.call(call.name, call.input.object ?? [:]) { progress in
-                        if let message = progress.message { step.yield("\(PlainText.escape(message, limit: 500))\n") }
-                    }
+            defer { step.finish() }
+            let result = try await live.use(as: caller) { client in
+                try await client.call(call.name, call.input.object ?? [:]) { progress in
+                    if let message = progress.message { step.yield("\(PlainText.escape(message, limit: 500))\n") }
                 }
-                return ToolResult(
-                    call: call.id, parts: result.parts, structured: result.structured, isError: result.isError)
             }
-            var found: ToolResult?
-            while let next = try await group.next() { found = next ?? found }
-            guard let found else { throw CancellationError() }
-            return found
+            return ToolResult(
+                call: call.id, parts: result.parts, structured: result.structured, isError: result.isError)
         }
     }
 
