@@ -60,7 +60,11 @@ public struct TurnLoop: Sendable {
     public func run(
         _ request: ChatRequest, after cut: ContextCut? = nil, asking model: @escaping Model, emit: @escaping Emit
     ) async throws -> TurnOutcome {
-        try await TurnRun(loop: self, request: request, cut: cut, model: model, sink: EventSink(emit: emit)).run()
+        try await SharedTimer.run(on: clock) { timer in
+            let turn = TurnRun(
+                loop: self, request: request, cut: cut, model: model, sink: EventSink(emit: emit), timer: timer)
+            return try await turn.run()
+        }
     }
 
     /// Runs one call again, optionally with another input, under the same rules.
@@ -68,10 +72,13 @@ public struct TurnLoop: Sendable {
     /// - Throws: only what `emit` throws.
     public func run(again call: ToolCall, emit: @escaping Emit) async throws -> ToolResult {
         let toolBox = await ToolBox.open(sources, limits, clock: clock)
-        let calls = CallRun(loop: self, toolBox: toolBox, policy: policy, sink: EventSink(emit: emit))
         var call = call
         call.isDone = false
-        let results = try await calls.answer(Message(.assistant, [.call(call)]))
+        let message = Message(.assistant, [.call(call)])
+        let results = try await SharedTimer.run(on: clock) { timer in
+            try await CallRun(loop: self, toolBox: toolBox, policy: policy, sink: EventSink(emit: emit), timer: timer)
+                .answer(message)
+        }
         return results.first ?? ToolResult(call: call.id, content: CallMessages.stopped, isError: true)
     }
 }

@@ -7,6 +7,7 @@ final class TurnRun {
     private let request: ChatRequest
     private let model: TurnLoop.Model
     private let sink: EventSink
+    private let timer: SharedTimer
 
     private var history: [Message]
     private var conversation: ConversationTools?
@@ -18,12 +19,13 @@ final class TurnRun {
 
     init(
         loop: TurnLoop, request: ChatRequest, cut: ContextCut?, model: @escaping TurnLoop.Model,
-        sink: EventSink
+        sink: EventSink, timer: SharedTimer
     ) {
         self.loop = loop
         self.request = request
         self.model = model
         self.sink = sink
+        self.timer = timer
         history = request.messages
         outcome.cut = cut
     }
@@ -32,7 +34,7 @@ final class TurnRun {
         let toolBox = await ToolBox.open(loop.sources, loop.limits, clock: loop.clock, history: history)
         conversation = toolBox.conversation
         try await deliver(toolBox.notices.map(TurnEvent.notice))
-        let calls = CallRun(loop: loop, toolBox: toolBox, policy: loop.policy, sink: sink)
+        let calls = CallRun(loop: loop, toolBox: toolBox, policy: loop.policy, sink: sink, timer: timer)
         repeat {
             outcome.rounds += 1
             guard let answer = try await ask(offering: toolBox.descriptions) else { break }
@@ -130,7 +132,7 @@ extension TurnRun {
         guard !message.parts.isEmpty else { return }
         try await keep(TurnMessage(message, isWhole: false, start: partial.start, usage: usage))
         guard !message.openCalls.isEmpty else { return }
-        let calls = CallRun(loop: loop, toolBox: ToolBox(), policy: loop.policy, sink: sink)
+        let calls = CallRun(loop: loop, toolBox: ToolBox(), policy: loop.policy, sink: sink, timer: timer)
         let results = try await calls.turnDown(message, isStopped ? CallMessages.stopped : CallMessages.brokenOff)
         try await keep(TurnMessage(Message(.tool, results.map(Message.Part.result))))
     }

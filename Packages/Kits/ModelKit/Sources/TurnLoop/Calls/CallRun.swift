@@ -5,6 +5,7 @@ final class CallRun {
     let loop: TurnLoop
     private let toolBox: ToolBox
     let sink: EventSink
+    private let timer: SharedTimer
     /// Grows by the rules that the user wants to be remembered.
     var policy: ApprovalPolicy
     private var entries: [Entry] = []
@@ -37,11 +38,12 @@ final class CallRun {
         var runsAlone: Bool { tool?.description.effect != .reads }
     }
 
-    init(loop: TurnLoop, toolBox: ToolBox, policy: ApprovalPolicy, sink: EventSink) {
+    init(loop: TurnLoop, toolBox: ToolBox, policy: ApprovalPolicy, sink: EventSink, timer: SharedTimer) {
         self.loop = loop
         self.toolBox = toolBox
         self.policy = policy
         self.sink = sink
+        self.timer = timer
     }
 
     /// How often a call is examined again because its target has changed.
@@ -129,8 +131,7 @@ extension CallRun {
         var call = entries[index].update.call
         call.name = tool.description.name
         let reach: ToolReach
-        switch await bounded(by: limit(of: index), on: loop.clock, { [call] in try await tool.source.reach(of: call) })
-        {
+        switch await bounded(by: limit(of: index), on: timer, { [call] in try await tool.source.reach(of: call) }) {
         case .ended(.success(let found)): reach = found
         // The user is not asked about an impossible call.
         case let end: return try await settle(index, unreachable: end)
@@ -201,36 +202,48 @@ extension CallRun {
 }
 
 extension CallRun {
+    private typealias Ended = (index: Int, outcome: TimedOutcome<ToolResult>, time: Duration)
+
     /// Runs approved calls, some in parallel, and settles each as soon as it has ended.
     func run(_ indices: [Int]) async throws {
         guard !indices.isEmpty, !Task.isCancelled else { return }
-        try await withThrowingTaskGroup(of: (Int, TimedOutcome<ToolResult>, Duration).self) { group in
+        if indices.count == 1 {
+            guard let work = try await work(of: indices[0]) else { return }
+            return try await settle(await work())
+        }
+        try await withThrowingTaskGroup(of: Ended.self) { group in
             var waiting = indices[...]
             var running = 0
             while true {
                 while running < max(1, loop.limits.parallelCalls), !Task.isCancelled, let index = waiting.popFirst() {
-                    guard let tool = entries[index].tool, try await isRecorded(index) else { continue }
-                    entries[index].update.state = .running
-                    entries[index].update.started = loop.now()
-                    try await sink.deliver([.call(entries[index].update)])
-                    var call = entries[index].update.call
-                    call.name = tool.description.name
-                    let (limit, clock, sink, reach) = (limit(of: index), loop.clock, sink, entries[index].reach)
-                    group.addTask { [call] in
-                        let stopwatch = Stopwatch(clock)
-                        let end = await bounded(by: limit, on: clock) {
-                            try await asModel {
-                                try await tool.source.run(call, reaching: reach) { await sink.tell(call.id, $0) }
-                            }
-                        }
-                        return (index, end, stopwatch.time())
-                    }
+                    guard let work = try await work(of: index) else { continue }
+                    group.addTask(operation: work)
                     running += 1
                 }
-                guard let (index, end, time) = try await group.next() else { return }
+                guard let ended = try await group.next() else { return }
                 running -= 1
-                try await settle(index, end, after: time)
+                try await settle(ended)
             }
+        }
+    }
+
+    /// What runs a call, once it is recorded and shown as running; nil if it was settled instead.
+    private func work(of index: Int) async throws -> (@Sendable () async -> Ended)? {
+        guard let tool = entries[index].tool, try await isRecorded(index) else { return nil }
+        entries[index].update.state = .running
+        entries[index].update.started = loop.now()
+        try await sink.deliver([.call(entries[index].update)])
+        var call = entries[index].update.call
+        call.name = tool.description.name
+        let (limit, clock, sink, reach) = (limit(of: index), loop.clock, sink, entries[index].reach)
+        return { [call, timer] in
+            let stopwatch = Stopwatch(clock)
+            let outcome = await bounded(by: limit, on: timer) {
+                try await asModel {
+                    try await tool.source.run(call, reaching: reach) { await sink.tell(call.id, $0) }
+                }
+            }
+            return (index, outcome, stopwatch.time())
         }
     }
 
@@ -248,8 +261,9 @@ extension CallRun {
         }
     }
 
-    private func settle(_ index: Int, _ end: TimedOutcome<ToolResult>, after time: Duration) async throws {
-        switch end {
+    private func settle(_ ended: Ended) async throws {
+        let (index, outcome, time) = ended
+        switch outcome {
         // The approved target has changed. The call has not run, and is asked about again.
         case .ended(.failure(is ToolReachChanged)) where entries[index].changes < Self.mostChanges:
             entries[index].changes += 1
