@@ -11,6 +11,8 @@ final class CallRun {
     private var entries: [Entry] = []
     /// Whether the user knows that the audit log cannot be written.
     private var hasToldOfAudit = false
+    /// How calls ended that are recorded with the next one, since a transaction takes longer than most calls.
+    private var ends: [AuditLine] = []
 
     private(set) var count = 0
     var failed = 0
@@ -54,6 +56,15 @@ final class CallRun {
     /// Neighbouring calls that only read run in parallel. All others run alone and in order, so that each call sees the
     /// effects of earlier ones. Each is approved right before it runs, when the results of earlier ones are known.
     func answer(_ message: Message) async throws -> [ToolResult] {
+        do { try await answerAll(of: message) } catch {
+            try await recordEnds()
+            throw error
+        }
+        try await recordEnds()
+        return entries.compactMap(\.update.result)
+    }
+
+    private func answerAll(of message: Message) async throws {
         try await begin(message)
         for (index, problem) in problems(in: message) { try await settle(index, problem) }
         var next = 0
@@ -66,7 +77,6 @@ final class CallRun {
             next = batch.upperBound
         }
         for index in entries.indices where !entries[index].isAnswered { try await settle(index, CallMessages.stopped) }
-        return entries.compactMap(\.update.result)
     }
 
     /// Answers all calls of a message with the reason why they are not run.
@@ -159,6 +169,8 @@ extension CallRun {
 
     private func ask(_ index: Int, _ request: ApprovalRequest) async throws {
         guard let approve = loop.approve else { return try await denyUnapproved(index) }
+        // The person may take any time.
+        try await recordEnds()
         // A question that ignores cancellation must not block a stop.
         switch await bounded(by: nil, on: loop.clock, { try await approve(request) }) {
         case .ended(.success(let answer)):
@@ -307,7 +319,7 @@ extension CallRun {
     private func isRecorded(_ index: Int) async throws -> Bool {
         guard let audit = loop.audit, entries[index].mayChange, entries[index].record == nil else { return true }
         do {
-            entries[index].record = try await audit.log.record(await audit.entry(for: entries[index].update))
+            entries[index].record = try await record(await audit.entry(for: entries[index].update), in: audit.log)
             return true
         } catch {
             let reason = AnyFailure(error).message
@@ -324,11 +336,42 @@ extension CallRun {
         let update = entries[index].update
         do {
             if let number = entries[index].record {
-                try await audit.log.complete(number, audit.completion(of: update))
+                ends.append(.end(of: number, audit.completion(of: update)))
+                if !isFollowed(index) { try await recordEnds() }
             } else if audit.hasReads || entries[index].mayChange || update.state == .denied {
-                try await audit.log.record(await audit.entry(for: update))
+                try await record(await audit.entry(for: update), in: audit.log)
             }
         } catch {
+            try await tellOfAudit("not everything is in the audit log: \(AnyFailure(error).message)")
+        }
+    }
+
+    /// Whether the next call is recorded at once. Its source has just answered, so it says soon what the call reaches.
+    private func isFollowed(_ index: Int) -> Bool {
+        guard entries[index].update.state == .done, index + 1 < entries.count, !Task.isCancelled else { return false }
+        let next = entries[index + 1]
+        return !next.isAnswered && next.mayChange && next.tool?.source === entries[index].tool?.source
+    }
+
+    /// Records an entry together with how earlier calls ended.
+    @discardableResult
+    private func record(_ entry: AuditEntry, in log: any AuditLog) async throws -> Int? {
+        guard !ends.isEmpty else { return try await log.record(entry) }
+        do {
+            let numbers = try await log.append(ends + [.entry(entry)])
+            ends = []
+            return numbers.first
+        } catch {
+            // What cannot be said of an earlier call does not stop this one.
+            return try await log.record(entry)
+        }
+    }
+
+    /// Records how calls ended that were to be recorded with another one.
+    private func recordEnds() async throws {
+        guard let audit = loop.audit, !ends.isEmpty else { return }
+        defer { ends = [] }
+        do { try await audit.log.append(ends) } catch {
             try await tellOfAudit("not everything is in the audit log: \(AnyFailure(error).message)")
         }
     }

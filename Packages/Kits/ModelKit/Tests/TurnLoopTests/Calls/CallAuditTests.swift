@@ -111,6 +111,100 @@ struct CallAuditTests {
         #expect(entry("unknown")?.outcome == "failed" && entry("unknown")?.source == nil)
     }
 
+    @Test("How a call ended is recorded together with the next call, and the last one before the model is asked")
+    func together() async throws {
+        let seen = Mutex<[[String?]]>([])
+        let change = tool("change", .writes) { [log] _ in
+            seen.withLock { $0.append(log.recorded.map(\.outcome)) }
+            return ToolResult(call: "", content: "ok")
+        }
+        let calls = ["a", "b", "c"].map { call($0, "change") }
+        _ = try await outcome(calls, ScriptedTools("files", [change]))
+        #expect(seen.withLock { $0 } == [[nil], ["done", nil], ["done", "done", nil]])
+        #expect(log.recorded.map(\.outcome) == ["done", "done", "done"])
+        #expect(log.transactions == 4)
+    }
+
+    @Test("How a call ended is recorded at once if something else than a call of the same source may follow")
+    func apart() async throws {
+        let files = ScriptedTools(
+            "files", [tool("change", .writes), tool("fails", .writes) { _ in throw ToolFault() }])
+        let other = ScriptedTools("other", [tool("send", .writes)])
+        let asked = Mutex<[[String?]]>([])
+        var loop = fixture.loop(
+            [files, other], policy: ApprovalPolicy(rules: [ApprovalRule(.allow, source: "files")]),
+            approve: { [log] _ in
+                asked.withLock { $0.append(log.recorded.map(\.outcome)) }
+                return ApprovalAnswer(isAllowed: true)
+            })
+        loop.audit = CallAudit(log)
+        let calls = [call("a", "fails"), call("b", "change"), call("c", "send")]
+        _ = try await fixture.run(loop, ScriptedModel(.says(calls, finish: .calls), .says([.text("Done.")])))
+        // Each call and each end was written alone.
+        #expect(asked.withLock { $0 } == [["failed", "done"]])
+        #expect(log.transactions == 6)
+    }
+
+    @Test("Before a person is asked about the next call, it is recorded how the last one ended")
+    func beforeQuestions() async throws {
+        let asked = Mutex<[[String?]]>([])
+        let tools = ScriptedTools("files", [tool("change", .writes), tool("remove", .writes)])
+        var loop = fixture.loop(
+            [tools], policy: ApprovalPolicy(rules: [ApprovalRule(.allow, tool: "change")]),
+            approve: { [log] _ in
+                asked.withLock { $0.append(log.recorded.map(\.outcome)) }
+                return ApprovalAnswer(isAllowed: true)
+            })
+        loop.audit = CallAudit(log)
+        let calls = [call("a", "change"), call("b", "remove")]
+        _ = try await fixture.run(loop, ScriptedModel(.says(calls, finish: .calls), .says([.text("Done.")])))
+        #expect(asked.withLock { $0 } == [["done"]])
+        #expect(log.recorded.map(\.outcome) == ["done", "done"])
+    }
+
+    @Test("How a call ended is recorded although the turn breaks off before the next one")
+    func brokenOff() async throws {
+        struct Gone: Error {}
+        var loop = fixture.loop(
+            [ScriptedTools("files", [tool("change", .writes)])], policy: ApprovalPolicy(rules: [ApprovalRule(.allow)]))
+        loop.audit = CallAudit(log)
+        let model = ScriptedModel(.says([call("a", "change"), call("b", "change")], finish: .calls))
+        await #expect(throws: Gone.self) {
+            let request = ChatRequest(model: "scripted", messages: [Message(.user, "Do it.")])
+            _ = try await loop.run(request, asking: { try await model.answer($0, $1) }) { events in
+                for case .call(let update) in events where update.state == .done { throw Gone() }
+            }
+        }
+        #expect(log.recorded.map(\.outcome) == ["done"])
+    }
+
+    @Test("A log that fails between two calls denies the second, and is told once")
+    func failsBetween() async throws {
+        let change = tool("change", .writes) { [log] _ in
+            log.fail(with: Full())
+            return ToolResult(call: "", content: "ok")
+        }
+        let tools = ScriptedTools("files", [change])
+        let outcome = try await outcome([call("a", "change"), call("b", "change")], tools)
+        #expect(tools.calls.map(\.id) == ["a"])
+        #expect(outcome.results.map(\.isError) == [false, true])
+        #expect(log.recorded.map(\.outcome) == [nil])
+        #expect(fixture.notices == ["calls that change or send something are denied: no space left for audit.db"])
+    }
+
+    @Test("An end that the log does not take is told, and denies no other call")
+    func refusedEnd() async throws {
+        let change = tool("change", .writes) { [log] call in
+            if call.id == "a" { try await log.complete(1, AuditCompletion(outcome: "elsewhere")) }
+            return ToolResult(call: "", content: "ok")
+        }
+        let tools = ScriptedTools("files", [change])
+        let outcome = try await outcome([call("a", "change"), call("b", "change")], tools)
+        #expect(outcome.results.map(\.isError) == [false, false])
+        #expect(log.recorded.first?.outcome == "elsewhere" && log.recorded.count == 2)
+        #expect(fixture.notices == ["not everything is in the audit log: the entry has ended before"])
+    }
+
     @Test("A call that is repeated by hand is recorded in the same way")
     func again() async throws {
         let tools = ScriptedTools("files", [tool("change", .writes)])
