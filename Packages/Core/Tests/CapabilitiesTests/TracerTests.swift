@@ -53,6 +53,51 @@ struct TracerTests {
         #expect(event?.name == "half" && event?.time.microseconds == 1_000 && event?.attributes == ["n": 1])
     }
 
+    @Test("Kits record within the span around their work, and nothing outside of one or in muted work")
+    func current() async {
+        await Tracer.current.span("nothing", of: "kit") { #expect(!$0.isRecording) }
+        await TraceContext.$current.withValue(TraceContext(traceparent: "00-\(Self.trace)-00f067aa0ba902b7-01")) {
+            await Tracer.current.span("foreign", of: "kit") { #expect(!$0.isRecording) }
+        }
+        await tracer([sink]).span("work", of: "demo") { _ in
+            await Tracer.current.span("inner", of: "kit") { $0.happened("half", after: .microseconds(5)) }
+            await Tracer.muted { await Tracer.current.span("muted", of: "kit") { #expect(!$0.isRecording) } }
+        }
+        #expect(sink.spans.map(\.name) == ["inner", "work"])
+        #expect(sink.spans.first?.parent == sink.spans.last?.context.span)
+        #expect(sink.spans.first?.events.first?.time.microseconds == 12)
+    }
+
+    private static let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+
+    @Test("Of work that is done often, only what fails or takes long is recorded")
+    func often() async {
+        await tracer([sink]).span("work", of: "demo") { _ in
+            let tracer = Tracer.current
+            for (name, time, failure) in [("quick", 1, nil), ("slow", 11, nil), ("failed", 1, "kit.failed")] {
+                guard let span = tracer.begin(name, .client, of: "kit") else { continue }
+                ticks.advance(by: Int64(time) * 1_000)
+                tracer.end(span, failure: failure, ifLongerThan: .microseconds(10))
+            }
+        }
+        #expect(sink.spans.map(\.name) == ["slow", "failed", "work"])
+    }
+
+    @Test("A question is a span that lasts until its answer, which it does not have")
+    func question() async throws {
+        let answers = HeadlessInteraction(answers: ["demo.name": "Ursula", "demo.key": "hunter22"])
+        try await tracer([sink]).span("work", of: "demo") { _ in
+            #expect(try await answers.text("demo.name", "Your name?") == "Ursula")
+            _ = try await answers.secret("demo.key", "Your key?")
+            await #expect(throws: InteractionError.self) { try await answers.confirm("demo.sure", "Sure?") }
+        }
+        #expect(sink.spans.map(\.name) == ["question demo.name", "question demo.key", "question demo.sure", "work"])
+        #expect(sink.spans.map { $0.attributes["martlet.question.kind"] } == ["text", "secret", "confirm", nil])
+        #expect(sink.spans.map(\.failure) == [nil, nil, "interaction.unanswered", nil])
+        let shown = sink.spans.map { "\($0)" }.joined()
+        #expect(!shown.contains("Ursula") && !shown.contains("hunter22"))
+    }
+
     @Test("Work sees the context of its span, which ends with it")
     func context() async {
         let seen = await tracer([sink]).span("work", of: "demo") { _ in TraceContext.current }

@@ -54,6 +54,18 @@ public struct Question: Sendable {
         case composition(history: [String], completions: [String])
         /// Several values.
         case form(ValueForm)
+
+        /// The kind in a word.
+        var word: String {
+            switch self {
+            case .text: "text"
+            case .secret: "secret"
+            case .choice: "choice"
+            case .confirm: "confirm"
+            case .composition: "composition"
+            case .form: "form"
+            }
+        }
     }
 
     /// The id must not change in later versions, because people provide answers under it.
@@ -109,9 +121,17 @@ extension Interaction {
     public var showsForms: Bool { false }
     public func lendTerminal(to command: [String], environment: [String: String]) async throws -> Int32? { nil }
 
+    /// Waits for the answer to a question, and records how long that takes, but never the answer.
+    public func ask(_ question: Question) async throws -> Answer {
+        try await Tracer.current.span("question \(question.id)", of: "person") { span in
+            span.set("martlet.question.kind", .string(question.kind.word))
+            return try await answer(question)
+        }
+    }
+
     /// Asks for a line of text; an empty line selects the default, if there is one.
     public func text(_ id: String, _ prompt: String, default defaultValue: String? = nil) async throws -> String {
-        guard case .text(let text) = try await answer(Question(id, prompt, .text(default: defaultValue))) else {
+        guard case .text(let text) = try await ask(Question(id, prompt, .text(default: defaultValue))) else {
             throw InteractionError.wrongKind(id)
         }
         return text.isEmpty ? defaultValue ?? "" : text
@@ -119,7 +139,7 @@ extension Interaction {
 
     /// Asks for a secret, which is never echoed.
     public func secret(_ id: String, _ prompt: String) async throws -> Secret {
-        guard case .secret(let secret) = try await answer(Question(id, prompt, .secret)) else {
+        guard case .secret(let secret) = try await ask(Question(id, prompt, .secret)) else {
             throw InteractionError.wrongKind(id)
         }
         return secret
@@ -131,7 +151,7 @@ extension Interaction {
     public func choice(
         _ id: String, _ prompt: String, among options: [String], for purpose: Question.Purpose = .decision
     ) async throws -> Int {
-        guard case .choice(let index) = try await answer(Question(id, prompt, .choice(options), for: purpose)),
+        guard case .choice(let index) = try await ask(Question(id, prompt, .choice(options), for: purpose)),
             options.indices.contains(index)
         else { throw InteractionError.wrongKind(id) }
         return index
@@ -139,7 +159,7 @@ extension Interaction {
 
     /// Asks for confirmation; only a clear yes counts.
     public func confirm(_ id: String, _ prompt: String) async throws -> Bool {
-        guard case .confirm(let yes) = try await answer(Question(id, prompt, .confirm)) else {
+        guard case .confirm(let yes) = try await ask(Question(id, prompt, .confirm)) else {
             throw InteractionError.wrongKind(id)
         }
         return yes
@@ -154,7 +174,7 @@ extension Interaction {
         _ id: String, _ prompt: String, history: [String] = [], completions: [String] = []
     ) async throws -> WrittenText? {
         let question = Question(id, prompt, .composition(history: history, completions: completions))
-        guard case .composition(let text) = try await answer(question) else {
+        guard case .composition(let text) = try await ask(question) else {
             throw InteractionError.wrongKind(id)
         }
         return text

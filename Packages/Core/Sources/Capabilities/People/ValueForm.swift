@@ -86,7 +86,7 @@ extension Interaction {
     public func form(
         _ id: String, _ prompt: String, _ form: ValueForm, for purpose: Question.Purpose = .value
     ) async throws -> JSONObject {
-        guard case .form(let values) = try await answer(Question(id, prompt, .form(form), for: purpose)) else {
+        guard case .form(let values) = try await ask(Question(id, prompt, .form(form), for: purpose)) else {
             throw InteractionError.wrongKind(id)
         }
         return try form.checked(values, of: id)

@@ -23,6 +23,30 @@ extension SpanKey {
     public static var genAITool: SpanKey { "gen_ai.tool.name" }
     /// The id of a call.
     public static var genAICall: SpanKey { "gen_ai.tool.call.id" }
+    /// Seconds until a model began to answer.
+    public static var genAIFirstChunk: SpanKey { "gen_ai.response.time_to_first_chunk" }
+    /// The file name of a program that was started, without its folder and its arguments.
+    public static var processName: SpanKey { "process.executable.name" }
+    /// The number of a process.
+    public static var processID: SpanKey { "process.pid" }
+    /// The exit code of a process; 128 and the number of the signal that ended it.
+    public static var processExitCode: SpanKey { "process.exit.code" }
+    /// The kind of a database.
+    public static var databaseSystem: SpanKey { "db.system.name" }
+    /// The file name of a database.
+    public static var databaseName: SpanKey { "db.namespace" }
+    /// The name of a bundle.
+    public static var pipelineName: SpanKey { "cicd.pipeline.name" }
+    /// The id of a run of a bundle.
+    public static var pipelineRun: SpanKey { "cicd.pipeline.run.id" }
+    /// How a run of a bundle ended.
+    public static var pipelineResult: SpanKey { "cicd.pipeline.result" }
+    /// The key of a step.
+    public static var taskName: SpanKey { "cicd.pipeline.task.name" }
+    /// How a step ended.
+    public static var taskResult: SpanKey { "cicd.pipeline.task.run.result" }
+    /// What was decided, or by what: never a secret or an answer.
+    public static var decision: SpanKey { "martlet.decision" }
 }
 
 extension ActiveSpan {

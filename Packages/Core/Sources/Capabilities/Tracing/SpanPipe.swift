@@ -28,7 +28,8 @@ final class SpanPipe: Sendable {
         // Of a trace that is not recorded all spans wait until its work here has ended, and may be worth it.
         let held = isSampled || sinks.isEmpty ? nil : outer?.held ?? HeldTrace()
         let context = TraceContext(
-            trace: trace, span: ids.span(), isSampled: isSampled, state: outer?.state, isRemote: false, held: held)
+            trace: trace, span: ids.span(), isSampled: isSampled, state: outer?.state, isRemote: false, held: held,
+            pipe: self)
         return SpanRecord(name, kind, scope, context, under: outer, start: now(), ticks: ticks)
     }
 

@@ -96,9 +96,14 @@ public final class SpanRecord: Sendable {
         }
     }
 
-    /// Adds something that happened now.
-    public func add(_ event: String, _ attributes: [SpanAttribute] = []) {
-        let time = present - began
+    /// How long the work has taken so far.
+    public var elapsed: Duration { .nanoseconds(max(0, present - began)) }
+
+    /// Adds something that happened.
+    ///
+    /// - Parameter time: how long after the beginning of the work; nil for now.
+    public func add(_ event: String, _ attributes: [SpanAttribute] = [], after time: Duration? = nil) {
+        let time = time.map { Int64($0 / .nanoseconds(1)) } ?? present - began
         state.withLock { state in
             guard state.nanoseconds == nil else { return }
             guard state.events.count < Self.most.events else { return state.dropped.events += 1 }
@@ -167,7 +172,7 @@ public final class SpanRecord: Sendable {
             return redactor.redact(object)
         }
         var span = TraceSpan(
-            name: redactor.redact(name), feature: scope, context: context, parent: parent, start: start,
+            name: redactor.redact(name), feature: scope, context: context.ids, parent: parent, start: start,
             duration: .nanoseconds(nanoseconds ?? 0), attributes: object(first + more), failure: failure)
         span.kind = kind
         span.isParentRemote = isParentRemote

@@ -12,16 +12,23 @@ public struct TraceContext: Sendable, Hashable {
     let isRemote: Bool
     /// Where the spans of a trace that is not recorded wait for its end in this process.
     let held: HeldTrace?
+    /// What records the span, and those in it.
+    let pipe: SpanPipe?
 
     /// By default the trace is recorded.
     public init(trace: TraceID, span: SpanID, isSampled: Bool = true, state: String? = nil) {
-        self.init(trace: trace, span: span, isSampled: isSampled, state: state, isRemote: false, held: nil)
+        self.init(trace: trace, span: span, isSampled: isSampled, state: state, isRemote: false, held: nil, pipe: nil)
     }
 
-    init(trace: TraceID, span: SpanID, isSampled: Bool, state: String?, isRemote: Bool, held: HeldTrace?) {
+    init(
+        trace: TraceID, span: SpanID, isSampled: Bool, state: String?, isRemote: Bool, held: HeldTrace?, pipe: SpanPipe?
+    ) {
         (self.trace, self.span, self.isSampled, self.state) = (trace, span, isSampled, state)
-        (self.isRemote, self.held) = (isRemote, held)
+        (self.isRemote, self.held, self.pipe) = (isRemote, held, pipe)
     }
+
+    /// The same without what it needs while the work runs, so that a copy keeps nothing else alive.
+    var ids: TraceContext { TraceContext(trace: trace, span: span, isSampled: isSampled, state: state) }
 
     public static func == (left: TraceContext, right: TraceContext) -> Bool {
         left.trace == right.trace && left.span == right.span && left.isSampled == right.isSampled
@@ -63,7 +70,17 @@ public struct TraceContext: Sendable, Hashable {
                 ? state : nil
         }
         self.init(
-            trace: trace, span: span, isSampled: flags & 1 == 1, state: usable, isRemote: true, held: nil)
+            trace: trace, span: span, isSampled: flags & 1 == 1, state: usable, isRemote: true, held: nil,
+            pipe: nil)
+    }
+
+    /// The same for the environment of a program, from where it can be read again by `init(in:)`.
+    ///
+    /// - Parameter withState: whether the program also learns what other programs have added.
+    public func variables(withState: Bool) -> [String: String] {
+        var variables = ["TRACEPARENT": traceparent]
+        if withState { variables["TRACESTATE"] = state }
+        return variables
     }
 }
 

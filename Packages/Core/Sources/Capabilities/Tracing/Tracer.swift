@@ -13,6 +13,12 @@ public struct Tracer: Sendable {
     /// Whether anything receives the spans.
     package var isRecording: Bool { pipe != nil }
 
+    /// The tracer of the span around the running work, for kits, which are not given one. Outside of a span it records
+    /// nothing, so that what a program does for itself begins no traces.
+    public static var current: Tracer { Tracer(TraceContext.current?.pipe) }
+
+    private init(_ pipe: SpanPipe?) { self.pipe = pipe }
+
     /// Whether nothing is recorded in the running task.
     @TaskLocal @usableFromInline static var isMuted = false
 
@@ -79,6 +85,12 @@ public struct Tracer: Sendable {
     ///
     /// - Parameter failure: the code of the error that ended it, if any.
     public func end(_ span: SpanRecord, failure: String?) { pipe?.end(span, failure) }
+
+    /// Ends the span of work that is done so often that only what fails or takes long is worth one; of other work nothing
+    /// is recorded.
+    public func end(_ span: SpanRecord, failure: String?, ifLongerThan limit: Duration) {
+        if failure != nil || span.elapsed > limit { pipe?.end(span, failure) }
+    }
 }
 
 /// Which traces that begin in this process are recorded. One that another program has begun is recorded if that program says so.
@@ -147,6 +159,18 @@ public struct ActiveSpan: Sendable {
     public func happened(_ name: @autoclosure () -> String, _ attributes: @autoclosure () -> [SpanAttribute] = []) {
         span?.add(name(), attributes())
     }
+
+    /// Adds something that happened so long after the beginning of the work.
+    @inlinable
+    public func happened(
+        _ name: @autoclosure () -> String, after time: @autoclosure () -> Duration,
+        _ attributes: @autoclosure () -> [SpanAttribute] = []
+    ) {
+        span?.add(name(), attributes(), after: time())
+    }
+
+    /// How long the work has taken so far; zero if nothing is kept.
+    public var elapsed: Duration { span?.elapsed ?? .zero }
 
     /// Marks the work as failed although it returns, such as a tool that says so.
     public func fail(_ code: String) { span?.fail(code) }

@@ -88,7 +88,7 @@ extension MCPServices {
             }
             // What a server gets is the person's decision, which a host must not make for them.
             let question = Question(id, prompt, .text(default: input.defaultValue), for: .decision)
-            guard case .text(let text) = try await interaction.answer(question) else {
+            guard case .text(let text) = try await interaction.ask(question) else {
                 throw InteractionError.wrongKind(id)
             }
             return text.isEmpty ? input.defaultValue ?? "" : text
