@@ -61,7 +61,8 @@ public struct TestHost: Sendable {
         if !settings.problems.isEmpty { throw SettingsFailure(settings.problems) }
         return Host(
             name: "martlet", version: "test", surroundings: surroundings, settings: settings, catalogue: catalogue,
-            composition: Composition(features, settings: settings, surroundings: surroundings))
+            composition: Composition(features, settings: settings, surroundings: surroundings),
+            preparation: .milliseconds(3))
     }
 
     public init(

@@ -106,6 +106,10 @@ struct ActionTests {
         #expect(sinkSpans.map(\.feature) == ["demo", "demo"])
         #expect(sinkSpans.first?.parent == sinkSpans.last?.context.span)
         #expect(sinkSpans.map(\.failure) == [nil, nil])
+        // The settings were read once, before the first span.
+        #expect(sinkSpans.map { $0.attributes["martlet.settings.load_ms"] } == [nil, 3.0])
+        try await test.perform("demo.nested")
+        #expect(sinkSpans.last?.attributes["martlet.settings.load_ms"] == nil)
     }
 
     @Test(

@@ -15,6 +15,8 @@ public final class Generation: Sendable {
     public let failure: (any Failure)?
     private let isFailed: Bool
     private let isTraced: Bool
+    /// Whether a span has said how long the settings took, which was before any.
+    private let hasToldPreparation = Atomic(false)
     private let lifecycle: Lifecycle
     private let state = Mutex(State())
 
@@ -123,11 +125,17 @@ public final class Generation: Sendable {
                 if !isTraced || registered.action.isInstant {
                     return try await registered.action.perform(arguments, in: context)
                 }
-                return try await tracer.span(registered.action.id, of: registered.owner) { _ in
-                    try await registered.action.perform(arguments, in: context)
+                return try await tracer.span(registered.action.id, of: registered.owner) { span in
+                    tellPreparation(span)
+                    return try await registered.action.perform(arguments, in: context)
                 }
             }
         }
+    }
+
+    private func tellPreparation(_ span: ActiveSpan) {
+        guard span.isRecording, !hasToldPreparation.exchange(true, ordering: .relaxed) else { return }
+        span.set("martlet.settings.load_ms", host.preparation.map { .double($0 / .milliseconds(1)) })
     }
 
     /// Asks before something is destroyed.

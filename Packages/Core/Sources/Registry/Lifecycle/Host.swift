@@ -18,6 +18,8 @@ public struct Host: Sendable {
     public let composition: Composition
     /// The state of each feature.
     public let states: FeatureStates
+    /// How long it took to read the settings and to compose the features; nil if unknown.
+    public let preparation: Duration?
 
     /// The actions and capabilities of the features.
     public var registry: Registry { composition.registry }
@@ -35,7 +37,7 @@ public struct Host: Sendable {
     /// By default no feature has a state yet.
     public init(
         name: String, version: String, surroundings: Surroundings, settings: Settings, catalogue: SettingsCatalogue,
-        composition: Composition, states: FeatureStates = FeatureStates()
+        composition: Composition, states: FeatureStates = FeatureStates(), preparation: Duration? = nil
     ) {
         self.name = name
         self.version = version
@@ -44,6 +46,7 @@ public struct Host: Sendable {
         self.catalogue = catalogue
         self.composition = composition
         self.states = states
+        self.preparation = preparation
     }
 }
 

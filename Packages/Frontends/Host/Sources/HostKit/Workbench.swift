@@ -103,6 +103,7 @@ public struct Workbench: Sendable {
     /// - Parameter present: the surroundings of another workbench of the same session, whose shared values this one
     ///   keeps using.
     init(_ recipe: Recipe, sharing present: Surroundings? = nil) {
+        let stopwatch = Stopwatch(ContinuousClock())
         let loader = recipe.loader()
         // Taken before the read, so that no change is missed in between.
         let marks = loader.marks()
@@ -119,7 +120,7 @@ public struct Workbench: Sendable {
         self.init(
             host: Host(
                 name: recipe.name, version: recipe.version, surroundings: surroundings, settings: settings,
-                catalogue: recipe.catalogue, composition: composition),
+                catalogue: recipe.catalogue, composition: composition, preparation: stopwatch.time()),
             recipe: recipe, marks: marks)
     }
 
