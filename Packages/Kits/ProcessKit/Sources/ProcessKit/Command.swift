@@ -45,6 +45,8 @@ public struct Command: Sendable {
     /// Open descriptors of this process that the child gets in addition to its standard ones, numbered from 4 on. The
     /// caller keeps them open until the child has started.
     public var descriptors: [Int32] = []
+    /// The span of the child, if its environment tells of it. Otherwise one is begun when the child starts.
+    public var span: ProcessSpan?
 
     /// A command without input, with its output in a pipe and the tail of its messages kept.
     public init(

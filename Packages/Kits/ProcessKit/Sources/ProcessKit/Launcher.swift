@@ -52,7 +52,13 @@ public final class Launcher: Sendable {
         // A write to a child that no longer reads must be an error and must not end this process. A child that ended
         // must stay a zombie until its exit status is read.
         processkit_settle_signals()
-        let child = try ChildProcess(try Spawn(command), command, loop: loop)
+        let span = command.span ?? ProcessSpan(of: command.executable)
+        let child: ChildProcess
+        do throws(ProcessError) { child = try ChildProcess(try Spawn(command), command, loop: loop) } catch {
+            span.fail(error)
+            throw error
+        }
+        span.started(child.processID)
         return try await withThrowingTaskGroup(of: Void.self) { group in
             if case .bytes(let bytes) = command.input { group.addTask { await child.feed(bytes) } }
             if let tail = child.tailPipe { group.addTask { await tail.drain() } }
@@ -67,7 +73,8 @@ public final class Launcher: Sendable {
             } catch {
                 result = .failure(error)
             }
-            await child.end(grace: grace)
+            let ended = await child.end(grace: grace)
+            span.end(ended.status, wasStopped: ended.wasStopped)
             return try result.get()
         }
     }
@@ -88,16 +95,19 @@ extension Launcher {
         try Task.checkCancellation()
         processkit_settle_signals()
         let terminal = Terminal()
+        let span = ProcessSpan(of: command.executable)
         let spawn: Spawn
         do throws(ProcessError) {
             spawn = try Spawn(command, terminal: terminal.descriptor)
         } catch {
             // The failed program may already own the terminal.
             terminal.takeBack()
+            span.fail(error)
             throw error
         }
+        span.started(spawn.process)
         let foreground = ForegroundChild(spawn, terminal)
-        return try await withTaskCancellationHandler {
+        let status = try await withTaskCancellationHandler {
             do throws(LoopError) {
                 return try await onOwnThread { foreground.wait() }
             } catch {
@@ -109,6 +119,8 @@ extension Launcher {
         } onCancel: {
             foreground.send(.terminate)
         }
+        span.end(status, wasStopped: Task.isCancelled)
+        return status
     }
 }
 

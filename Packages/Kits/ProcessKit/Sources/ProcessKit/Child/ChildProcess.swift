@@ -21,6 +21,8 @@ public final class ChildProcess: Sendable {
     let tailPipe: TailPipe?
     // Locked while a signal is sent, so that the number cannot be reaped and reused meanwhile.
     private let isReaped = Mutex(false)
+    /// The signals that were sent to it, a bit for each.
+    private let sent = Atomic<UInt64>(0)
 
     init(_ spawn: Spawn, _ command: Command, loop: EventLoop) throws(ProcessError) {
         let (pidfd, ends) = try spawn.watch(loop: loop)
@@ -83,6 +85,7 @@ public final class ChildProcess: Sendable {
 
     /// Sends a signal to the child and its group. After the end this does nothing.
     public func send(_ signal: Signal) {
+        sent.bitwiseOr(1 << UInt64(signal.rawValue), ordering: .relaxed)
         // The supervisor kills everything, so it must not be killed itself.
         if isSupervised, signal == .kill { lifeline?.close() } else { signalGroup(signal) }
     }
@@ -154,9 +157,14 @@ extension ChildProcess {
     }
 
     /// Ends the group, reaps the child and closes all pipes.
-    func end(grace: Duration) async {
+    ///
+    /// - Returns: how the child ended, if that is known, and whether that was because of this program.
+    func end(grace: Duration) async -> (status: ChildStatus?, wasStopped: Bool) {
+        var wasStopped = if case .running = life { true } else { false }
         await terminate(grace: grace)
+        var status: ChildStatus?
         isReaped.withLock { isReaped in
+            if case .ended(let ended) = life { status = ended }
             _ = state(WEXITED | WNOHANG)
             isReaped = true
         }
@@ -165,6 +173,10 @@ extension ChildProcess {
         outputPipe?.close()
         errorPipe?.close()
         tailPipe?.close()
+        if case .signalled(let number) = status, sent.load(ordering: .relaxed) & 1 << UInt64(number) != 0 {
+            wasStopped = true
+        }
+        return (status, wasStopped)
     }
 
     private func waitForEnd(atMost limit: Duration) async {
