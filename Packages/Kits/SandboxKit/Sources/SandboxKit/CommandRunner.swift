@@ -48,20 +48,27 @@ public final class CommandRunner: Sendable {
     ) async throws -> CommandResult {
         // The folder must stay open until the command has started there.
         defer { withExtendedLifetime(folder) {} }
+        // The program continues the trace. In a sandbox it learns no more than its ids.
+        let span = ProcessSpan(of: words[0])
+        let traced = span.variables(withState: sandbox == nil)
         guard var sandbox else {
             // By its descriptor, so that a changed path cannot lead elsewhere.
-            let command = Command(
-                words[0], Array(words.dropFirst()), environment: CommandEnvironment(variables),
+            var command = Command(
+                words[0], Array(words.dropFirst()),
+                environment: CommandEnvironment(variables.merging(traced) { given, _ in given }),
                 workingDirectory: "/proc/self/fd/\(folder.descriptor.rawValue)")
+            command.span = span
             return try await follow(command, input, for: limit, telling: tell)
         }
         sandbox.hidden += hidden
         sandbox.kept += kept
-        let sandboxed = try await engine.command(words, in: sandbox, around: root, from: folder)
+        let sandboxed = try await engine.command(words, in: sandbox, around: root, from: folder, adding: traced)
         // The guard must hold until the command has ended.
         defer { withExtendedLifetime(sandboxed) {} }
         do {
-            var result = try await follow(sandboxed.command, input, for: limit, telling: tell)
+            var command = sandboxed.command
+            command.span = span
+            var result = try await follow(command, input, for: limit, telling: tell)
             result.engine = sandboxed.kind
             guard sandboxed.hasFailed(result.status) else { return result }
             // The program did not run, so the output is only bubblewrap's.

@@ -1,3 +1,5 @@
+import Capabilities
+import CoreTesting
 import FileKit
 import Glibc
 import ProcessKit
@@ -23,6 +25,30 @@ struct RunnerTests {
         try await Place.run { place in
             let result = try await run(["sh", "-c", "echo a; echo b >&2; echo c; exit 3"], in: place, way)
             #expect(result.output.text == "a\nb\nc\n" && result.status == .exited(3))
+        }
+    }
+
+    @Test(
+        "A command continues the trace within the span of its process, and learns nothing else of it", arguments: ways)
+    func traced(way: Way?) async throws {
+        try await Place.run { place in
+            let sink = RecordingSpanSink()
+            let outer = TraceContext(
+                traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+                tracestate: "vendor=what-it-likes")
+            let result = try await TraceContext.$current.withValue(outer) {
+                try await Tracer(sinks: [sink], now: Timestamp.now).span("work", of: "test") { _ in
+                    try await run(["env"], in: place, way)
+                }
+            }
+            let span = try #require(sink.spans.first { $0.name == "env" })
+            let lines = result.output.text.split(separator: "\n")
+            #expect(lines.contains("TRACEPARENT=\(span.context.traceparent)"), "\(lines)")
+            // What others have added is for programs that have the rights of the user in any case.
+            #expect(lines.contains("TRACESTATE=vendor=what-it-likes") == (way == nil))
+            #expect(span.context.trace == outer?.trace && sink.spans.map(\.name) == ["env", "work"])
+            let untraced = try await run(["env"], in: place, way)
+            #expect(!untraced.output.text.contains("TRACE"))
         }
     }
 

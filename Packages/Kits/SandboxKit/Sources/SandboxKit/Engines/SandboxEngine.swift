@@ -28,9 +28,12 @@ public final class SandboxEngine: Sendable {
     ///   - words: the program and its arguments, as they are called in the sandbox.
     ///   - folder: the writable folder.
     ///   - start: the working folder, inside the writable one.
+    ///   - added: further variables, unless the environment has them.
     public func command(
-        _ words: [String], in sandbox: Sandbox, around folder: Folder, from start: Folder
+        _ words: [String], in sandbox: Sandbox, around folder: Folder, from start: Folder,
+        adding added: [String: String] = [:]
     ) async throws -> SandboxedCommand {
+        let variables = variables.merging(added) { given, _ in given }
         let engine = try await engine()
         let place = AbsolutePath(bytes: folder.location)
         // Checked first, so that nothing is created in a rejected folder.
@@ -127,7 +130,8 @@ struct EngineSearch: Sendable {
     static func once(_ launcher: Launcher) async throws -> Found {
         if let known = known.withLock(\.self) { return known }
         do {
-            let found = try await EngineSearch().run(launcher)
+            // What is tried here is not what the user has asked for, and may fail.
+            let found = try await Tracer.muted { try await EngineSearch().run(launcher) }
             if found.engine.usesScratch { ScratchFolder.removeLeftovers() }
             known.withLock { $0 = found }
             return found
