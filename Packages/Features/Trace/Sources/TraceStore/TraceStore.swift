@@ -34,7 +34,9 @@ public final class TraceStore: Sendable {
         at path: String, notice: @escaping @Sendable (StorageNotice) -> Void = { $0.tell(nil) }
     ) -> Database {
         // What a crash of the machine takes with it was written in its last seconds, so that not every change waits for the disk.
-        Database(path, migrations: migrations, durability: .normal, busyLimit: .seconds(10), notice: notice)
+        Database(
+            path, migrations: migrations, durability: .normal, busyLimit: .seconds(10), isTraced: false,
+            notice: notice)
     }
 
     public func close() async { await database.close() }
@@ -175,7 +177,8 @@ extension Connection {
                 INSERT OR IGNORE INTO spans (trace, span, resource, name, feature, began, duration, failure, line)
                     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
-                trace, span.context.span.bytes, number, span.name, span.feature, span.start, span.duration.wholeNanoseconds,
+                trace, span.context.span.bytes, number, span.name, span.feature, span.start,
+                span.duration.wholeNanoseconds,
                 span.failure, line)
             guard changed > 0 else { continue }
             added += 1

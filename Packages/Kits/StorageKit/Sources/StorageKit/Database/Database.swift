@@ -26,6 +26,7 @@ public final class Database: Sendable {
     private let readers: Pool
     /// Set once the file exists and its tables are up to date. Only a writer does that.
     private let isPrepared: Prepared
+    private let spans: TransactionSpans
 
     /// Describes the file and its migrations. Waits for locks of other programs fail after `busyLimit`. `notice`
     /// reports a damaged file that was moved aside, in the task of the call that opened it; without `notice`, standard
@@ -34,9 +35,10 @@ public final class Database: Sendable {
     /// - Parameter leavesLog: whether a short log stays beside the file at the end, because moving it into the file
     /// takes longer than everything else in a short command. Then a copy made by hand needs both files, and deleted
     /// data can still be found in the log.
+    /// - Parameter isTraced: whether transactions are recorded as spans. Those of a database of traces must not be.
     public init(
         _ path: String, migrations: [Migration], durability: Durability = .full, leavesLog: Bool = false,
-        readers: Int = 3, busyLimit: Duration = .seconds(30),
+        readers: Int = 3, busyLimit: Duration = .seconds(30), isTraced: Bool = true,
         notice: @escaping @Sendable (StorageNotice) -> Void = { $0.tell(nil) }
     ) {
         let notices = Notices(notice)
@@ -47,6 +49,7 @@ public final class Database: Sendable {
         self.path = path
         self.opening = opening
         self.isPrepared = isPrepared
+        spans = TransactionSpans(ofDatabase: path, isOn: isTraced)
         writer = Pool(path, width: 1, notices: notices) { cancellation in
             let connection = try opening.open(cancellation)
             isPrepared.flag.store(true, ordering: .releasing)
@@ -65,6 +68,7 @@ public final class Database: Sendable {
         path = name
         isPrepared = Prepared()
         self.opening = opening
+        spans = TransactionSpans(ofDatabase: name, isOn: true)
         writer = Pool(name, width: 1, notices: Notices { _ in }) { [opening] in try opening.open($0) }
         // Another connection would have a separate database.
         readers = writer
@@ -77,8 +81,10 @@ public final class Database: Sendable {
     public nonisolated(nonsending) func write<Result: Sendable>(
         _ body: @escaping @Sendable (Connection) throws -> Result
     ) async throws -> Result {
-        try await writer.perform { [opening] connection in
-            try opening.noting { try connection.transaction { try body(connection) } }
+        try await spans.recording(.write) {
+            try await writer.perform { [opening] connection in
+                try opening.noting { try connection.transaction { try body(connection) } }
+            }
         }
     }
 
@@ -88,9 +94,11 @@ public final class Database: Sendable {
     public nonisolated(nonsending) func read<Result: Sendable>(
         _ body: @escaping @Sendable (Connection) throws -> Result
     ) async throws -> Result {
-        if !isPrepared.flag.load(ordering: .acquiring) { try await writer.perform { _ in } }
-        return try await readers.perform { [opening] connection in
-            try opening.noting { try connection.snapshot { try body(connection) } }
+        try await spans.recording(.read) {
+            if !isPrepared.flag.load(ordering: .acquiring) { try await writer.perform { _ in } }
+            return try await readers.perform { [opening] connection in
+                try opening.noting { try connection.snapshot { try body(connection) } }
+            }
         }
     }
 
@@ -98,17 +106,21 @@ public final class Database: Sendable {
     @discardableResult
     public func writeNow<Result>(_ body: (Connection) throws -> Result) throws -> Result {
         precondition(!opening.isInMemory, "a database in memory has one connection, which a task may be using")
-        return try writer.performNow { connection in
-            try opening.noting { try connection.transaction { try body(connection) } }
+        return try spans.recordingNow(.write) {
+            try writer.performNow { connection in
+                try opening.noting { try connection.transaction { try body(connection) } }
+            }
         }
     }
 
     /// Like `read` on the calling thread, which it blocks while `body` runs.
     public func readNow<Result>(_ body: (Connection) throws -> Result) throws -> Result {
         precondition(!opening.isInMemory, "a database in memory has one connection, which a task may be using")
-        if !isPrepared.flag.load(ordering: .acquiring) { try writer.performNow { _ in } }
-        return try readers.performNow { connection in
-            try opening.noting { try connection.snapshot { try body(connection) } }
+        return try spans.recordingNow(.read) {
+            if !isPrepared.flag.load(ordering: .acquiring) { try writer.performNow { _ in } }
+            return try readers.performNow { connection in
+                try opening.noting { try connection.snapshot { try body(connection) } }
+            }
         }
     }
 
