@@ -264,9 +264,7 @@ extension HTTPClient {
         try request.check(userAgent: configuration.userAgent)
         return try await configuration.tracer.span(request.method.rawValue, .client, of: configuration.feature) {
             span in
-            span.set(.httpMethod, .string(request.method.rawValue))
-            span.set(.serverAddress, .string(request.url.host))
-            span.set(.serverPort, .int(request.url.port))
+            span.set(request.url, request.method)
             return try await performTraced(request, delivery, span, answer)
         }
     }
@@ -295,7 +293,9 @@ extension HTTPClient {
                 if attempt > 1 || followed > 0 {
                     span.set("http.request.resend_count", .int(attempt - 1 + followed))
                 }
+                let began = span.elapsed
                 let (result, head) = try await answer(try start(plan, upload), request, attempt)
+                span.tell(head.times, since: began)
                 configuration.trust.tell?()
                 span.set(.httpStatus, .int(head.status.code))
                 span.set("network.protocol.version", .string("\(head.version)"))
@@ -326,7 +326,11 @@ extension HTTPClient {
                 else { throw error }
                 wait = delay
             }
-            if let wait { try await configuration.clock.sleep(for: wait) }
+            if let wait {
+                span.happened(
+                    "http.retry", [SpanAttribute("martlet.retry.wait_ms", .int(Int(wait / .milliseconds(1))))])
+                try await configuration.clock.sleep(for: wait)
+            }
             attempt += 1
         }
     }
@@ -338,6 +342,23 @@ extension HTTPClient {
             if case .pipe(let pipe) = upload { pipe.close() }
             throw error
         }
+    }
+}
+
+extension ActiveSpan {
+    /// Adds the phases of an attempt that began so long after the span.
+    fileprivate func tell(_ times: ResponseHead.Times, since began: Duration) {
+        guard isRecording else { return }
+        if let time = times.connected { happened("http.connected", after: began + time) }
+        if let time = times.secured { happened("http.secured", after: began + time) }
+        if let time = times.firstByte { happened("http.first_byte", after: began + time) }
+    }
+
+    /// Says which server a request goes to.
+    func set(_ url: HTTPURL, _ method: HTTPMethod) {
+        set(.httpMethod, .string(method.rawValue))
+        set(.serverAddress, .string(url.host))
+        set(.serverPort, .int(url.port))
     }
 }
 

@@ -162,7 +162,7 @@ extension Job {
     private func receiveHead() -> Bool {
         let head = ResponseHead(
             status: head.status, headers: head.headers, version: head.version,
-            isReused: easy.int(CURLINFO_NUM_CONNECTS) == 0)
+            isReused: easy.int(CURLINFO_NUM_CONNECTS) == 0, times: times)
         if let length = head.headers["Content-Length"].flatMap({ Int($0) }), length >= 0 { contentLength = length }
         isCompressed = plan.understandsCompressed && head.headers["Content-Encoding"] != nil
         if case .whole(let limit) = plan.delivery, contentLength > limit, plan.method != .head, !isCompressed {
@@ -175,6 +175,18 @@ extension Job {
         transfer.receive(head)
         if !isListed, isWatched { loop.list(self) }
         return true
+    }
+
+    private var times: ResponseHead.Times {
+        func time(_ info: CURLINFO) -> Duration? {
+            let time = easy.offset(info)
+            return time > 0 ? .microseconds(time) : nil
+        }
+        var times = ResponseHead.Times(firstByte: time(CURLINFO_STARTTRANSFER_TIME_T))
+        guard easy.int(CURLINFO_NUM_CONNECTS) > 0 else { return times }
+        times.connected = time(CURLINFO_CONNECT_TIME_T)
+        times.secured = time(CURLINFO_APPCONNECT_TIME_T)
+        return times
     }
 
     enum Receipt { case taken, pause, refused }

@@ -86,4 +86,12 @@ struct ResponseHead: Sendable {
     var version: HTTPVersion
     /// Whether the connection had served another request before.
     var isReused: Bool
+    /// When its phases ended, from the beginning of the attempt; nil for one that there was not.
+    var times = Times()
+
+    struct Times: Sendable {
+        var connected: Duration?
+        var secured: Duration?
+        var firstByte: Duration?
+    }
 }

@@ -144,6 +144,16 @@ public enum ConnectionState<Instant: InstantProtocol>: Sendable, Hashable {
     case connected
     /// The next attempt, counted from 1, starts at that time.
     case reconnecting(attempt: Int, at: Instant)
+
+    /// The state in a word.
+    var word: String {
+        switch self {
+        case .disconnected: "disconnected"
+        case .connecting: "connecting"
+        case .connected: "connected"
+        case .reconnecting: "reconnecting"
+        }
+    }
 }
 
 /// When a connection is retried, given up, and tested. The defaults are rows D-02 and D-03.

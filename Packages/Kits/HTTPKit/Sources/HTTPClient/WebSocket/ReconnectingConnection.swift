@@ -22,6 +22,8 @@ public final class ReconnectingConnection<Connection: KeptConnection, Time: Cloc
         var lastError: (any Error)?
         var listeners: [UInt64: AsyncStream<State>.Continuation] = [:]
         var lastListener: UInt64 = 0
+        /// The span of the run.
+        var span: ActiveSpan?
     }
 
     private enum Message: Sendable {
@@ -89,6 +91,14 @@ public final class ReconnectingConnection<Connection: KeptConnection, Time: Cloc
     /// Returns after giving up, with the reason in `lastError`, and throws `CancellationError` when the task is
     /// cancelled. Either way the connection is closed. An error from `body` counts as a lost connection.
     public func run(_ body: @escaping @Sendable (Connection.Input) async throws -> Void) async throws {
+        await Tracer.current.span("websocket", .client, of: "http") { span in
+            shared.withLock { $0.span = span }
+            await maintain(body)
+        }
+        try Task.checkCancellation()
+    }
+
+    private func maintain(_ body: @escaping @Sendable (Connection.Input) async throws -> Void) async {
         let (messages, mailbox) = AsyncStream.makeStream(of: Message.self)
         await withDiscardingTaskGroup { group in
             group.addTask { [watchNetwork] in await watchNetwork { mailbox.yield(.networkChanged) } }
@@ -102,7 +112,6 @@ public final class ReconnectingConnection<Connection: KeptConnection, Time: Cloc
             mailbox.finish()
             group.cancelAll()
         }
-        try Task.checkCancellation()
     }
 }
 
@@ -211,6 +220,7 @@ extension ReconnectingConnection {
         // Within the lock, so that every listener gets every state once and in order.
         for case .changed(let state) in actions {
             for listener in shared.listeners.values { listener.yield(state) }
+            shared.span?.happened("websocket.\(state.word)")
         }
         return actions
     }

@@ -25,12 +25,15 @@ public final class WebSocketClient: Sendable {
     public func connect(_ request: WebSocketRequest) async throws -> WebSocket {
         let grant = Caller.current?.grant ?? withoutCaller
         defer { setup.trust.tell?() }
-        do {
-            return try await WebSocketOpener(request, setup, grant, loop).open()
-        } catch let error as HTTPError {
-            guard let certificate = error.certificate, let settle = setup.trust.settle else { throw error }
-            try await settle(certificate)
-            return try await WebSocketOpener(request, setup, grant, loop).open()
+        return try await Tracer.current.span("GET", .client, of: "http") { span in
+            span.set(request.url, .get)
+            do {
+                return try await WebSocketOpener(request, setup, grant, loop).open()
+            } catch let error as HTTPError {
+                guard let certificate = error.certificate, let settle = setup.trust.settle else { throw error }
+                try await settle(certificate)
+                return try await WebSocketOpener(request, setup, grant, loop).open()
+            }
         }
     }
 }

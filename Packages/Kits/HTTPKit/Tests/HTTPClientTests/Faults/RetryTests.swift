@@ -3,6 +3,7 @@ import CoreTesting
 import HTTPClient
 import HTTPCore
 import HTTPTesting
+import JSON
 import Synchronization
 import Testing
 
@@ -11,7 +12,8 @@ struct RetryTests {
     /// Sends a request to a server with the given answers and advances the test's clock by the expected waits.
     private func attempts(
         _ request: (Int) throws -> HTTPRequest, _ answers: [(Int, HTTPHeaders)], waits: [Duration],
-        clock: TestClock = TestClock(), now: Timestamp = Timestamp(microseconds: 0)
+        clock: TestClock = TestClock(), now: Timestamp = Timestamp(microseconds: 0),
+        tracing sink: RecordingSpanSink = RecordingSpanSink()
     ) async throws -> (result: Result<HTTPResponse, HTTPError>, record: ServerRecord) {
         let next = Mutex(0)
         return try await ScriptedServer.run { connection in
@@ -29,6 +31,7 @@ struct RetryTests {
             var configuration = HTTPClient.Configuration.standalone
             configuration.clock = clock
             configuration.now = { now }
+            configuration.tracer = Tracer(sinks: [sink], now: Timestamp.now)
             let request = try request(server.port)
             return try await Lab.client(configuration) { client in
                 async let sent: Result<HTTPResponse, HTTPError> = {
@@ -67,13 +70,15 @@ struct RetryTests {
 
     @Test("A request to a local server is retried after 1, 2 and 4 seconds", .timeLimit(.minutes(5)))  // row D-05
     func backoff() async throws {
-        let clock = TestClock()
+        let (clock, sink) = (TestClock(), RecordingSpanSink())
         let (result, record) = try await attempts(
             request(), [(503, [:]), (502, Self.closing), (0, [:]), (200, [:])],
-            waits: [.seconds(1), .seconds(2), .seconds(4)], clock: clock)
+            waits: [.seconds(1), .seconds(2), .seconds(4)], clock: clock, tracing: sink)
         let answer = try result.get()
         #expect(answer.text == "answer 3" && answer.attempts == 4)
         #expect(record.requests.count == 4)
+        let retries = sink.spans.first?.events.filter { $0.name == "http.retry" } ?? []
+        #expect(retries.map { $0.attributes["martlet.retry.wait_ms"] } == [1_000, 2_000, 4_000])
     }
 
     @Test("The last attempt's response or error is returned to the caller", .timeLimit(.minutes(5)))

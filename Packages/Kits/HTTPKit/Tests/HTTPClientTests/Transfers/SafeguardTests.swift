@@ -131,6 +131,36 @@ struct SafeguardTests {
         }
     }
 
+    @Test("The phases of a request are events of its span, in order", .timeLimit(.minutes(5)))
+    func phases() async throws {
+        let certificates = try TestCertificates.shared()
+        let sink = RecordingSpanSink()
+        var configuration = try Lab.trusting()
+        configuration.tracer = Tracer(sinks: [sink], now: Timestamp.now)
+        try await ScriptedServer.run(tls: try ScriptedTLS(certificates.good)) { connection in
+            for _ in 0..<2 {
+                try connection.receiveRequest()
+                try connection.answer(200, [:], "hi")
+            }
+        } during: { server in
+            try await Lab.client(configuration) { client in
+                for _ in 0..<2 {
+                    _ = try await client.send(
+                        try Lab.request(server.port, scheme: "https", host: "localhost"))
+                }
+            }
+        }
+        // A connection that is used again is neither made nor secured.
+        #expect(
+            sink.spans.map { $0.events.map(\.name) } == [
+                ["http.connected", "http.secured", "http.first_byte"], ["http.first_byte"],
+            ])
+        for span in sink.spans {
+            let times = [span.start] + span.events.map(\.time) + [span.end]
+            #expect(times == times.sorted(), "\(times)")
+        }
+    }
+
     @Test(
         "Each request is a span with its result and without its path, query and credentials", .timeLimit(.minutes(5)))
     func spans() async throws {

@@ -1,4 +1,5 @@
 import Capabilities
+import CoreTesting
 import HTTPClient
 import HTTPCore
 import Synchronization
@@ -13,7 +14,11 @@ struct ReconnectingConnectionTests {
         let maker = FakeMaker()
         let connection = ReconnectingConnection(clock: clock) { try await maker.make() }
         let (inputs, received) = AsyncStream.makeStream(of: String.self)
-        let running = Task { try await connection.run { received.yield($0) } }
+        let sink = RecordingSpanSink()
+        let tracer = Tracer(sinks: [sink], now: Timestamp.now)
+        let running = Task {
+            try await tracer.span("work", of: "test") { _ in try await connection.run { received.yield($0) } }
+        }
         var made = maker.made.makeAsyncIterator()
         var input = inputs.makeAsyncIterator()
 
@@ -38,6 +43,12 @@ struct ReconnectingConnectionTests {
         await #expect(throws: CancellationError.self) { try await running.value }
         #expect(connection.state == .disconnected)
         #expect(first.isClosed && second.isClosed)
+        // Each change of the state is an event of the span.
+        let states = [
+            "connecting", "connected", "reconnecting", "connecting", "connected", "reconnecting", "disconnected",
+        ]
+        #expect(sink.spans.map(\.name) == ["websocket", "work"])
+        #expect(sink.spans.first?.events.map(\.name) == states.map { "websocket.\($0)" })
     }
 
     @Test("A permanent error ends the connection at once and is kept as the reason")

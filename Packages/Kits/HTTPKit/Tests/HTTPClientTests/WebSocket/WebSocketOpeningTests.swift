@@ -19,7 +19,11 @@ struct WebSocketOpeningTests {
             try connection.openWebSocket()
             try connection.echoMessages()
         } during: { server in
-            let socket = try await client.connect(WebSocketRequest("wss://localhost:\(server.port)/"))
+            let sink = RecordingSpanSink()
+            let socket = try await Tracer(sinks: [sink], now: Timestamp.now).span("work", of: "test") { _ in
+                try await client.connect(WebSocketRequest("wss://localhost:\(server.port)/"))
+            }
+            #expect(sink.spans.map(\.name) == ["GET", "work"] && sink.spans.first?.kind == .client)
             for size in [0, 1, 16_384, 100_000, 8_000_000] {
                 let message = WebSocketMessage.binary((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 13) })
                 try await socket.send(message)
