@@ -72,7 +72,9 @@ public final class RunEngine: Sendable {
         let thread = try OwnThreadExecutor()
         defer { thread.end() }
         let engine = RunEngine(self, on: thread)
-        return try await withTaskExecutorPreference(thread) { try await engine.runHere(bundle, inputs: inputs) }
+        return try await withTaskExecutorPreference(thread) {
+            try await traced(bundle, journal.id) { try await engine.runHere(bundle, inputs: inputs) }
+        }
     }
 
     private func runHere(_ bundle: Bundle, inputs: JSONObject) async throws -> RunSummary {

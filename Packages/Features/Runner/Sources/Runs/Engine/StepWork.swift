@@ -65,7 +65,9 @@ struct StepWork: Sendable {
             await tell(update(instance.key, step, known) { $0.isRestored = true }, known)
             return known
         }
-        if case .bundle(let path) = step.work { return await runBundle(path, instance, step) }
+        if case .bundle(let path) = step.work {
+            return await traced(step) { await runBundle(path, instance, step) }
+        }
         do { try await slots.take() } catch {
             return await settle(instance.key, step, StepOutcome(.cancelled), instance.arguments)
         }
@@ -79,7 +81,7 @@ struct StepWork: Sendable {
         var delay = retry.delay
         var attempt = 1
         while true {
-            var outcome = await once(instance, step, attempt)
+            var outcome = await traced(step, attempt: attempt) { await once(instance, step, attempt) }
             outcome.attempts = attempt
             let isWorth = outcome.status == .failed && retry.on.contains(outcome.exit) && attempt <= retry.times
             guard isWorth, !Task.isCancelled else {
