@@ -81,17 +81,26 @@ public final class PinnedTrust: TrustStore {
         try await asking.inTurn(certificate.server) { [self] in
             let verdict = try verdict(on: certificate)
             guard !verdict.isAccepted else { return }
-            let context = ActionContext.current
-            guard let context, context.interaction.canAsk else {
-                throw TrustError.untrusted(certificate, verdict, program: context?.host.name ?? "martlet")
+            try await Tracer.current.span("trust.settle", of: "auth") { span in
+                span.set(.serverAddress, .string(certificate.host))
+                span.set(.serverPort, .int(certificate.port))
+                span.set(.decision, "unasked")
+                try await ask(about: certificate, verdict, span)
             }
-            context.notice(Explanation(certificate: certificate, verdict: verdict).lines.joined(separator: "\n"))
-            let question = "Trust this certificate for \(certificate.server) from now on?"
-            guard try await context.interaction.confirm("auth.trust", question) else {
-                throw TrustError.declined(certificate, verdict)
-            }
-            try await trust(certificate, how: .asked)
         }
+    }
+
+    private func ask(about certificate: PresentedCertificate, _ verdict: Verdict, _ span: ActiveSpan) async throws {
+        let context = ActionContext.current
+        guard let context, context.interaction.canAsk else {
+            throw TrustError.untrusted(certificate, verdict, program: context?.host.name ?? "martlet")
+        }
+        context.notice(Explanation(certificate: certificate, verdict: verdict).lines.joined(separator: "\n"))
+        let question = "Trust this certificate for \(certificate.server) from now on?"
+        let isTrusted = try await context.interaction.confirm("auth.trust", question)
+        span.set(.decision, isTrusted ? "trusted" : "declined")
+        guard isTrusted else { throw TrustError.declined(certificate, verdict) }
+        try await trust(certificate, how: .asked)
     }
 
     /// Pins a certificate for the server that presented it.

@@ -1,4 +1,5 @@
 import Capabilities
+import CoreTesting
 import Cryptography
 import FileKit
 import Glibc
@@ -128,6 +129,18 @@ struct UnlockTests {
             }
             #expect(bench.person.asked == [.unlock(attempt: 1)])
         }
+    }
+
+    @Test("Unlocking is a span with what has given the key, and not with the key")
+    func span() async throws {
+        let sink = RecordingSpanSink()
+        try await withPassphrase(answers: ["right"]) { bench in
+            try await Tracer(sinks: [sink], now: Timestamp.now).span("work", of: "test") { _ in
+                for _ in 0..<2 { _ = try await bench.vault.secret(named: "openai") }
+            }
+        }
+        #expect(sink.spans.map(\.name) == ["vault.unlock", "work"])
+        #expect(sink.spans.first?.attributes == ["martlet.decision": "passphrase"])
     }
 
     @Test("There are exactly three attempts")

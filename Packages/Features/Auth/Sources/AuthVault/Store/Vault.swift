@@ -194,7 +194,9 @@ extension Vault {
         try await unlocked.opening.take()
         defer { unlocked.opening.pass() }
         if let key = try remembered(header) { return key }
-        let found = try await find(header)
+        let found = try await Tracer.current.span("vault.unlock", of: "auth") { span in
+            try await find(header, span)
+        }
         unlocked.key.withLock { $0 = found }
         return found
     }
@@ -222,11 +224,17 @@ extension Vault {
         }.get()
     }
 
-    private func find(_ header: VaultHeader) async throws -> VaultKey {
+    private func find(_ header: VaultHeader, _ span: ActiveSpan) async throws -> VaultKey {
         switch header.form {
-        case .keyFile: return try fromKeyFile(header)
+        case .keyFile:
+            span.set(.decision, "key file")
+            return try fromKeyFile(header)
         case .passphrase(let scrypt):
-            if let key = try kept(header) { return key }
+            if let key = try kept(header) {
+                span.set(.decision, "kept key")
+                return key
+            }
+            span.set(.decision, "passphrase")
             let key = try await fromPassphrase(header, scrypt)
             cache(for: header.salt)?.store(key.bytes)
             return key

@@ -39,6 +39,27 @@ struct SettleTests {
         }
     }
 
+    @Test("The question about a certificate is a span with the decision", arguments: [true, false])
+    func span(says yes: Bool) async throws {
+        let sink = RecordingSpanSink()
+        let all = try TestCertificates.shared()
+        try await Bench.run { bench in
+            try await Servers.run(all.selfSigned) { server in
+                await bench.asAction(by: ScriptedPerson(says: yes)) {
+                    await Tracer(sinks: [sink], now: Timestamp.now).span("work", of: "test") { _ in
+                        _ = await self.outcomes(bench, server.port, 1)
+                    }
+                }
+                let settled = try #require(sink.spans.first { $0.name == "trust.settle" })
+                #expect(settled.attributes["martlet.decision"] == (yes ? "trusted" : "declined"))
+                #expect(settled.attributes["server.port"] == .int(server.port))
+                #expect(settled.failure == (yes ? nil : "auth.certificate-unknown"))
+                let asked = sink.spans.first { $0.name == "question auth.trust" }
+                #expect(asked?.parent == settled.context.span)
+            }
+        }
+    }
+
     @Test("A no answers all of them")
     func no() async throws {
         // The person answers once all requests have been refused.
