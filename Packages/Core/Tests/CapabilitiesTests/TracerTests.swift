@@ -63,6 +63,10 @@ struct TracerTests {
             await Tracer.current.span("inner", of: "kit") { $0.happened("half", after: .microseconds(5)) }
             await Tracer.muted { await Tracer.current.span("muted", of: "kit") { #expect(!$0.isRecording) } }
         }
+        // Nothing is begun for what only counts.
+        await tracer([CountingSink()]).span("work", of: "demo") { _ in
+            await Tracer.current.span("inner", of: "kit") { #expect(!$0.isRecording) }
+        }
         #expect(sink.spans.map(\.name) == ["inner", "work"])
         #expect(sink.spans.first?.parent == sink.spans.last?.context.span)
         #expect(sink.spans.first?.events.first?.time.microseconds == 12)

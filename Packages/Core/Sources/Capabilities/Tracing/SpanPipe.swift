@@ -29,7 +29,8 @@ final class SpanPipe: Sendable {
         let held = isSampled || sinks.isEmpty ? nil : outer?.held ?? HeldTrace()
         let context = TraceContext(
             trace: trace, span: ids.span(), isSampled: isSampled, state: outer?.state, isRemote: false, held: held,
-            pipe: self)
+            // What only counts requests gains nothing from what kits do in them.
+            pipe: sinks.isEmpty ? nil : self)
         return SpanRecord(name, kind, scope, context, under: outer, start: now(), ticks: ticks)
     }
 
