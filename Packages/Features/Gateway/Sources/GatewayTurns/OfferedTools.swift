@@ -5,19 +5,17 @@ import Synchronization
 import ToolKit
 import TurnLoop
 
-/// The tools of a source that a turn may use. It counts and traces their runs.
+/// The tools of a source that a turn may use. It counts their runs.
 final class OfferedTools: ToolSource {
     private let source: any ToolSource
     /// The names of the selected tools; nil for all.
     private let selected: [String]?
     private let runs: ToolRuns
-    private let tracer: Tracer
 
-    init(_ source: any ToolSource, selected: [String]?, runs: ToolRuns, tracer: Tracer) {
+    init(_ source: any ToolSource, selected: [String]?, runs: ToolRuns) {
         self.source = source
         self.selected = selected
         self.runs = runs
-        self.tracer = tracer
     }
 
     var name: String { source.name }
@@ -42,29 +40,13 @@ final class OfferedTools: ToolSource {
     func reach(of call: ToolCall) async throws -> ToolReach { try await source.reach(of: call) }
 
     func run(_ call: ToolCall) async throws -> ToolResult {
-        try await counted(call) { try await $0.run(call) }
+        try await runs.run { try await source.run(call) }
     }
 
     func run(
         _ call: ToolCall, reaching agreed: ToolReach, telling tell: @escaping @Sendable (String) async -> Void
     ) async throws -> ToolResult {
-        try await counted(call) { try await $0.run(call, reaching: agreed, telling: tell) }
-    }
-
-    private func counted(
-        _ call: ToolCall, _ run: @escaping @Sendable (any ToolSource) async throws -> ToolResult
-    ) async throws -> ToolResult {
-        try await runs.run {
-            try await tracer.span("execute_tool \(call.name)", of: "gateway") { span in
-                span.set(.genAIOperation, "execute_tool")
-                span.set(.genAITool, .string(call.name))
-                span.set(.genAICall, .string(call.id))
-                span.set("martlet.tool.source", .string(name))
-                let result = try await run(source)
-                if result.isError { span.fail("tool_error") }
-                return result
-            }
-        }
+        try await runs.run { try await source.run(call, reaching: agreed, telling: tell) }
     }
 }
 

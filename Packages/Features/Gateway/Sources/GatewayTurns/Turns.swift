@@ -150,7 +150,7 @@ extension Turns {
             session: open, project: project, lease: lease, choice: choice, chat: chat, messages: messages,
             selection: selection,
             sources: selection.sources(among: all).map {
-                OfferedTools($0, selected: selection.tools, runs: parts.toolRuns, tracer: parts.tracer)
+                OfferedTools($0, selected: selection.tools, runs: parts.toolRuns)
             },
             policy: policy, notices: told + said.all + selection.problems(among: all), canAsk: input.canAsk,
             client: input.client)

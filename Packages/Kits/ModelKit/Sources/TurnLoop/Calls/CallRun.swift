@@ -172,7 +172,7 @@ extension CallRun {
         // The person may take any time.
         try await recordEnds()
         // A question that ignores cancellation must not block a stop.
-        switch await bounded(by: nil, on: loop.clock, { try await approve(request) }) {
+        switch await bounded(by: nil, on: loop.clock, { try await traced(request, approve) }) {
         case .ended(.success(let answer)):
             if let rule = request.rule(answer.isAllowed ? .allow : .deny, lasting: answer.scope) {
                 policy.rules.append(rule)
@@ -248,11 +248,14 @@ extension CallRun {
         var call = entries[index].update.call
         call.name = tool.description.name
         let (limit, clock, sink, reach) = (limit(of: index), loop.clock, sink, entries[index].reach)
+        let decision = entries[index].update.decision
         return { [call, timer] in
             let stopwatch = Stopwatch(clock)
             let outcome = await bounded(by: limit, on: timer) {
                 try await asModel {
-                    try await tool.source.run(call, reaching: reach) { await sink.tell(call.id, $0) }
+                    try await traced(call, of: tool.source, decision) {
+                        try await tool.source.run(call, reaching: reach) { await sink.tell(call.id, $0) }
+                    }
                 }
             }
             return (index, outcome, stopwatch.time())

@@ -1,4 +1,5 @@
 import Capabilities
+import CoreTesting
 import JSON
 import Synchronization
 import Testing
@@ -33,6 +34,20 @@ struct ApprovalTests {
         #expect(outcome.results.map(\.isError) == [false, false])
         #expect(fixture.updates.last { $0.call.id == "a" }?.decision == ApprovalDecision(isAllowed: true, by: .effect))
         #expect(fixture.updates.last { $0.call.id == "b" }?.decision == ApprovalDecision(isAllowed: true, by: .person))
+    }
+
+    @Test("A call is a span with who has allowed it, and a question about it with what was decided")
+    func spans() async throws {
+        let sink = RecordingSpanSink()
+        let calls = [call("a", "read", ["path": "hunter22"]), call("b", "write"), call("c", "write")]
+        try await Tracer(sinks: [sink], now: Timestamp.now).span("work", of: "test") { _ in
+            _ = try await outcome(calls) { ApprovalAnswer(isAllowed: $0.call.id == "b", reason: "hunter22") }
+        }
+        let names = ["execute_tool read", "approve write", "execute_tool write", "approve write", "work"]
+        #expect(sink.spans.map(\.name) == names)
+        #expect(
+            sink.spans.map { $0.attributes["martlet.decision"] } == ["effect", "allowed", "person", "denied", nil])
+        #expect(sink.spans.first?.attributes["martlet.tool.source"] == "files" && !"\(sink.spans)".contains("hunter22"))
     }
 
     @Test("A bundle approves the tools that it names, but not against a rule that denies")
