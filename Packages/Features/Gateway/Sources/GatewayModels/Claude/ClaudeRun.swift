@@ -51,6 +51,8 @@ struct ClaudeRun: Sendable {
         var problem: AnyFailure?
         do {
             var command = order.command(claude.program, claude.environment)
+            let span = ProcessSpan(of: claude.program)
+            command.environment.variables.merge(span.variables(withState: false)) { given, _ in given }
             let prepared = try await sandbox?.prepare(command)
             // Guards of paths in the folder must stay until the command has ended.
             defer { withExtendedLifetime(prepared) {} }
@@ -58,6 +60,7 @@ struct ClaudeRun: Sendable {
                 talk.permissions.walls = prepared.walls
                 command = prepared.sandboxed.command.started(like: command)
             }
+            command.span = span
             // A cancelled task has already granted the grace period.
             try await claude.launcher.withChild(command, grace: .zero) { child in
                 defer { talk.errors = child.errorTail }

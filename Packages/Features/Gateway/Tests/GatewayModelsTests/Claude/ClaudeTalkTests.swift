@@ -155,6 +155,12 @@ struct ClaudeTalkTests {
                     "ANTHROPIC_API_KEY", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_AUTOUPDATER",
                     "DISABLE_TELEMETRY", "PATH", "SEEN",
                 ])
+            // In a trace also its ids, and nothing else of it.
+            let trace = TraceContext(
+                traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", tracestate: "vendor=x")
+            _ = try await TraceContext.$current.withValue(trace) { try await claude.turn() }
+            let traced = (try claude.seen().last?.array ?? []).compactMap(\.string)
+            #expect(traced.filter { $0.hasPrefix("TRACE") } == ["TRACEPARENT"])
         }
     }
 
