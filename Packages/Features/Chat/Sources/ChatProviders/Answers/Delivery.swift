@@ -18,6 +18,24 @@ struct Delivery {
     var session: ServerSession?
     /// The unknown events of the server.
     var skipped = SkippedFrames()
+    /// The span of the question.
+    var span: ActiveSpan?
+    /// How many events of a stream have arrived, and how long the first was waited for.
+    private var stream: (events: Int, wait: Duration)?
+
+    /// Counts events of a stream.
+    mutating func count(_ events: Int) {
+        stream = ((stream?.events ?? 0) + events, stream?.wait ?? span?.elapsed ?? .zero)
+    }
+
+    /// Says what was counted.
+    func tell() {
+        guard let span else { return }
+        skipped.tell(span)
+        guard let stream else { return }
+        span.set("martlet.stream.events", .int(stream.events))
+        span.set(.genAIFirstChunk, .double(stream.wait / .seconds(1)))
+    }
 
     mutating func deliver(_ events: [ChatEvent], to receive: Receive) async throws {
         guard !events.isEmpty else { return }

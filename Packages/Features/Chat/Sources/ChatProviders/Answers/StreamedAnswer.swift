@@ -30,8 +30,9 @@ struct StreamedAnswer: Sendable {
             span.set(.genAIProvider, .string(access.id))
             span.set(.genAIModel, .string(request.model))
             var delivery = Delivery()
+            delivery.span = span
             if agent != nil { delivery.session = ServerSession(sentIn: request.extras) }
-            defer { delivery.skipped.tell(span) }
+            defer { delivery.tell() }
             let (answer, used) = try await run(request, in: dialect, &delivery, receive)
             span.set("gen_ai.response.finish_reasons", .strings([answer.finish.shownWord]))
             span.set(answer.usage)
@@ -77,6 +78,7 @@ struct StreamedAnswer: Sendable {
                     try await receive([.notice("the server has ended the session; starting a new one")])
                 case .asWhole(let reason): try await receive([.notice(reason)])
                 case .wait(let time, let exactly):
+                    delivery.span?.happened("chat.retry")
                     let happened = failure.chat?.happened ?? "the server did not answer"
                     try await receive([.notice("\(happened); trying again in \(time.words)")])
                     // Clients that were refused together must not return together.
@@ -107,6 +109,7 @@ extension StreamedAnswer {
             do {
                 guard let batch = try await batches.next() else { break }
                 count = batch.count
+                delivery.count(count)
                 for index in batch.indices {
                     data.removeAll(keepingCapacity: true)
                     data.append(contentsOf: batch[index].data)

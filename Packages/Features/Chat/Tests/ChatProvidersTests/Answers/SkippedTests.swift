@@ -35,6 +35,12 @@ struct SkippedTests {
             span.attributes["gen_ai.provider.name"] == "openai"
                 && span.attributes["gen_ai.response.finish_reasons"] == ["stop"])
         #expect(span.attributes["gen_ai.usage.input_tokens"] == 9)
+        // The events of the stream are counted, and how long the first was waited for is known.
+        let sent = (Stream.first + strange + Stream.text("Hello") + Stream.end).split(separator: "data: ").count
+        // The last one only says that it is the last, and need not be read.
+        let counted = try #require(span.attributes["martlet.stream.events"]?.int)
+        #expect((sent - 1...sent).contains(counted))
+        #expect(span.attributes["gen_ai.response.time_to_first_chunk"]?.double.map { $0 > 0 } == true)
         let plain = try await self.span(Stream.hello)
         #expect(plain.attributes["martlet.skipped_events"] == nil)
     }
