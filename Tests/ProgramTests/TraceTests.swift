@@ -53,25 +53,48 @@ struct TraceTests {
         }
     }
 
-    @Test("The steps of a bundle are one trace")
-    func bundle() async throws {
-        try await RunnerHome.with { home in
-            try home.write(
+    @Test(
+        "A bundle with a gateway, a model, a tool and a program is one trace, also where only the failure of a step keeps it",
+        arguments: ["01", "00"])
+    func bundle(flags: String) async throws {
+        try await GatewayHome.with { home in
+            let folder = "\(home.path)/project"
+            try write("def greet():\n    # TODO: be kind\n    return 'helo'\n", to: "\(folder)/greet.py")
+            let added = try await home.martlet("gateway", "project", "add", folder, "--json")
+            let id = try #require(try added.output.json()["id"]?.string)
+            try write(
                 """
-                name: two
+                name: whole
+                permissions: {effects: writes, actions: [chat.send], paths: ['\(folder)'], programs: [env]}
                 steps:
-                  - id: first
-                    action: version
-                  - id: second
-                    action: doctor
-                """)
-            let run = try await home.martlet("run", "b.yaml", adding: Self.given)
-            #expect(run.code == 0 || run.code == 1, "\(run.errors)")
-            let names = names(
-                try await spans { (words: String...) in
-                    try await Program.martlet.run(words, home: home.path, adding: home.variables)
-                })
-            #expect(names.contains("run.start") && names.contains("doctor"), "\(names)")
+                  - {id: ask, action: chat.send, with: {message: find the TODOs, model: gateway, project: \(id), no-save: true}}
+                  - {id: program, action: shell.run, with: {program: env, folder: '\(folder)'}}
+                  - {id: broken, action: run.expect, with: {that: false}, continue-on-error: true}
+                outputs: {seen: "${{ steps.program.result.output }}"}
+                """, to: "\(home.path)/whole.yaml")
+            var seen = ""
+            try await home.serve { gateway in
+                let run = try await home.martlet(
+                    "run", "whole.yaml", "--json",
+                    adding: [
+                        "TRACEPARENT": "00-\(Self.trace)-\(Self.outer)-\(flags)", "OLLAMA_HOST": "http://127.0.0.1:1",
+                        "GATEWAY_BASE_URL": gateway.address, "GATEWAY_API_KEY": GatewayHome.token,
+                    ])
+                #expect(run.code == 0, "\(run.output)\(run.errors)")
+                seen = try run.output.json()["outputs"]?["seen"]?.string ?? ""
+                #expect(try await home.martlet("gateway", "stop").code == 0)
+            }
+            let spans = try await spans { (words: String...) in
+                try await Program.martlet.run(words, home: home.path, adding: home.variables)
+            }
+            let names = names(spans)
+            // The gateway, in whose part of an unsampled trace nothing fails, keeps nothing of it.
+            let there = flags == "01" ? ["POST /v1/", "gateway.turn", "gateway.model", "execute_tool "] : []
+            for start in ["run.start", "RUN whole", "step ask", "chat.send", "POST", "step program", "env"] + there {
+                #expect(names.contains { $0.hasPrefix(start) }, "\(start) in \(names)")
+            }
+            let program = spans.first { $0["name"]?.string?.hasSuffix(" env") == true }?["span"]?.string ?? "none"
+            #expect(seen.contains("TRACEPARENT=00-\(Self.trace)-\(program)-\(flags)"), "\(seen)")
         }
     }
 
