@@ -205,6 +205,8 @@ public struct CommandEnvironment: Sendable, Hashable, ExpressibleByDictionaryLit
     public static let secretSuffixes = [
         "API_KEY", "ACCESS_KEY", "PRIVATE_KEY", "SECRET_KEY", "TOKEN", "SECRET", "PASSWORD", "PASSPHRASE",
         "CREDENTIALS",
+        // What OpenTelemetry's programs send to a collector: `OTEL_EXPORTER_OTLP_HEADERS` and those of its signals.
+        "OTLP_HEADERS", "OTLP_TRACES_HEADERS", "OTLP_METRICS_HEADERS", "OTLP_LOGS_HEADERS",
     ]
 }
 

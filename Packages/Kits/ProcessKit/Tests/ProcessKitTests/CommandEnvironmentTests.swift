@@ -7,7 +7,8 @@ struct CommandEnvironmentTests {
         "Variables whose names look like secrets are not inherited",
         arguments: [
             "OPENAI_API_KEY", "API_KEY", "GITHUB_TOKEN", "token", "Client_Secret", "DB_PASSWORD",
-            "AWS_SECRET_ACCESS_KEY", "GOOGLE_APPLICATION_CREDENTIALS",
+            "AWS_SECRET_ACCESS_KEY", "GOOGLE_APPLICATION_CREDENTIALS", "OTEL_EXPORTER_OTLP_HEADERS",
+            "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
         ])
     func removed(name: String) {
         #expect(CommandEnvironment.inheriting([name: "x", "HOME": "/h"]).variables == ["HOME": "/h"])
