@@ -4,25 +4,22 @@ import JSON
 // The JSON mapping of OTLP: ids in hexadecimal digits, numbers of 64 bits as texts, enums as numbers.
 
 extension OTLPRequest {
+    /// Appends an element of `resourceSpans`.
     func writeJSON(_ scopes: [(name: String, spans: [TraceSpan])], into bytes: inout [UInt8]) {
-        bytes.add("{\"resourceSpans\":[")
-        if !scopes.isEmpty {
-            bytes.add("{\"resource\":{")
-            bytes.addAttributes(resource.attributes, isFirst: true)
-            bytes.add("},\"scopeSpans\":[")
-            for (place, scope) in scopes.enumerated() {
-                bytes.add(place == 0 ? "{\"scope\":{\"name\":" : ",{\"scope\":{\"name\":")
-                bytes.addJSON(scope.name)
-                if let version {
-                    bytes.add(",\"version\":")
-                    bytes.addJSON(version)
-                }
-                bytes.add("},\"spans\":[")
-                for (place, span) in scope.spans.enumerated() {
-                    if place > 0 { bytes.add(",") }
-                    Self.write(span, into: &bytes)
-                }
-                bytes.add("]}")
+        bytes.add("{\"resource\":{")
+        bytes.addAttributes(resource.attributes, isFirst: true)
+        bytes.add("},\"scopeSpans\":[")
+        for (place, scope) in scopes.enumerated() {
+            bytes.add(place == 0 ? "{\"scope\":{\"name\":" : ",{\"scope\":{\"name\":")
+            bytes.addJSON(scope.name)
+            if let version {
+                bytes.add(",\"version\":")
+                bytes.addJSON(version)
+            }
+            bytes.add("},\"spans\":[")
+            for (place, span) in scope.spans.enumerated() {
+                if place > 0 { bytes.add(",") }
+                Self.write(span, into: &bytes)
             }
             bytes.add("]}")
         }

@@ -23,10 +23,25 @@ public struct OTLPRequest: Sendable {
 
     /// Appends a request with these spans.
     public func write(_ spans: some Collection<TraceSpan>, as encoding: OTLPEncoding, into bytes: inout [UInt8]) {
-        switch encoding {
-        case .protobuf: writeProtobuf(Self.scopes(of: spans), into: &bytes)
-        case .json: writeJSON(Self.scopes(of: spans), into: &bytes)
+        Self.write([(self, Array(spans))], as: encoding, into: &bytes)
+    }
+
+    /// Appends a single request with the spans of several programs.
+    public static func write(
+        _ parts: [(program: OTLPRequest, spans: [TraceSpan])], as encoding: OTLPEncoding, into bytes: inout [UInt8]
+    ) {
+        if encoding == .json { bytes.add("{\"resourceSpans\":[") }
+        var isFirst = true
+        for part in parts where !part.spans.isEmpty {
+            switch encoding {
+            case .protobuf: part.program.writeProtobuf(scopes(of: part.spans), into: &bytes)
+            case .json:
+                if !isFirst { bytes.add(",") }
+                part.program.writeJSON(scopes(of: part.spans), into: &bytes)
+            }
+            isFirst = false
         }
+        if encoding == .json { bytes.add("]}") }
     }
 
     /// The spans of each feature, in the order of their first spans.
