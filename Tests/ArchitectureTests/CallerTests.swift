@@ -20,6 +20,8 @@ func personsAreAtSurfaces() throws {
             // A server that runs belongs to the person who set it up or agreed to it, whoever needed it first. What others
             // may ask of it is decided before it is asked.
             "Packages/Features/MCP/Sources/MCPServers/Connections/LiveServer.swift",
+            // The person has set a collector up, so that traces go to it by themselves: to its address, and nowhere else.
+            "Packages/Features/Trace/Sources/Trace/TraceDelivery.swift",
             "Packages/Frontends/CommandLine/Sources/CommandLineFrontend/Running/Command.swift",
             "Packages/Frontends/Host/Sources/HostTesting/TestWorkbench.swift",
         ])

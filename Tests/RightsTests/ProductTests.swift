@@ -325,7 +325,7 @@ extension ProductTests {
         "chat.restore",
         "chat.retry", "chat.send", "chat.use", "config.edit", "data.backup", "data.compact", "file.write",
         "gateway.stop", "http.request", "mcp.call",
-        "run.start", "runs.cancel", "runs.prune", "shell.run", "trace.export", "trace.import",
+        "run.start", "runs.cancel", "runs.prune", "shell.run", "trace.export", "trace.import", "trace.send",
     ]
 
     private static let sending = [
@@ -334,6 +334,6 @@ extension ProductTests {
         "chat.retry", "chat.send", "chat.use", "gateway.status", "http.request", "mcp.add", "mcp.call", "mcp.complete",
         "mcp.gateway.list", "mcp.gateway.tools", "mcp.gateway.use", "mcp.get", "mcp.install", "mcp.login", "mcp.ping",
         "mcp.prompts", "mcp.read", "mcp.resources", "mcp.test",
-        "mcp.tools",
+        "mcp.tools", "trace.send",
     ]
 }

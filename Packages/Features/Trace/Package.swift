@@ -3,6 +3,8 @@ import PackageDescription
 
 let core: Target.Dependency = .product(name: "Core", package: "Core")
 let fileKit: Target.Dependency = .product(name: "FileKit", package: "FileKit")
+let httpKit: Target.Dependency = .product(name: "HTTPKit", package: "HTTPKit")
+let httpServer: Target.Dependency = .product(name: "HTTPServer", package: "HTTPKit")
 let storageKit: Target.Dependency = .product(name: "StorageKit", package: "StorageKit")
 let traceKit: Target.Dependency = .product(name: "TraceKit", package: "TraceKit")
 
@@ -10,16 +12,20 @@ let package = Package(
     name: "Trace",
     products: [.library(name: "Trace", targets: ["Trace"])],
     dependencies: [
-        .package(path: "../../Core"), .package(path: "../../Kits/FileKit"), .package(path: "../../Kits/LoopKit"),
-        .package(path: "../../Kits/StorageKit"), .package(path: "../../Kits/TraceKit"),
+        .package(path: "../../Core"), .package(path: "../../Kits/FileKit"), .package(path: "../../Kits/HTTPKit"),
+        .package(path: "../../Kits/LoopKit"), .package(path: "../../Kits/StorageKit"),
+        .package(path: "../../Kits/TraceKit"),
     ],
     targets: [
         .target(name: "TraceStore", dependencies: [core, fileKit, storageKit, traceKit]),
-        .target(name: "Trace", dependencies: ["TraceStore", core, fileKit, storageKit, traceKit]),
+        .target(name: "TraceExport", dependencies: ["TraceStore", core, httpKit, traceKit]),
+        .target(
+            name: "Trace", dependencies: ["TraceExport", "TraceStore", core, fileKit, httpKit, storageKit, traceKit]),
         .testTarget(
             name: "TraceTests",
             dependencies: [
-                "TraceStore", "Trace", core, .product(name: "CoreTesting", package: "Core"), fileKit,
+                "TraceExport", "TraceStore", "Trace", core, .product(name: "CoreTesting", package: "Core"), fileKit,
+                httpKit, httpServer, .product(name: "HTTPTesting", package: "HTTPKit"),
                 .product(name: "LoopKit", package: "LoopKit"), storageKit, traceKit,
             ]),
     ]

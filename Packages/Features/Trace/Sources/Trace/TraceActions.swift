@@ -2,6 +2,7 @@ import Capabilities
 import FileKit
 import JSON
 import Registry
+import TraceExport
 import TraceKit
 import TraceStore
 
@@ -10,17 +11,19 @@ struct TraceActions {
     let store: TraceStore
     /// The spans of this process that are not written yet.
     let spool: SpanSpool
+    let delivery: TraceDelivery
 
-    init(_ store: TraceStore, _ spool: SpanSpool) {
+    init(_ store: TraceStore, _ spool: SpanSpool, _ delivery: TraceDelivery) {
         self.store = store
         self.spool = spool
+        self.delivery = delivery
     }
 
-    var all: [Action] { [list, show, span, stats, export, load, clear] }
+    var all: [Action] { [list, show, span, stats, export, load, send, clear] }
 
     private var list: Action {
         Action("trace.list", "List what was done, newest first", .reads, taking: TraceListArguments.self) {
-            [store, spool] context, arguments in
+            [store, spool, delivery] context, arguments in
             spool.flush()
             let query = arguments.query
             let (traces, total) = try await store.traces(query)
@@ -35,9 +38,11 @@ struct TraceActions {
             if lost > 0 {
                 context.notice("\(lost) spans were left out, because there were too many at once (trace.rate)")
             }
+            for problem in try await delivery.problems(since: query.since) { context.notice(problem) }
             let why =
                 spool.sampling == nil
-                ? "nothing is recorded, because trace.record is false" : "nothing was recorded that matches"
+                ? "nothing is recorded, because trace.record is false, or OTEL_SDK_DISABLED is true"
+                : "nothing was recorded that matches"
             return context.rows(traces.map(TraceRow.init), orSay: why)
         }
         .asDefault()
@@ -149,6 +154,43 @@ struct TraceActions {
         }
     }
 
+    private var send: Action {
+        Action(
+            "trace.send", "Send traces to the collector that is set up", .writes, taking: TraceSendArguments.self
+        ) { [store, spool, delivery] context, arguments in
+            spool.flush()
+            let server = try delivery.collector().address
+            var query: TraceQuery?
+            if !arguments.isWaiting { query = try await arguments.selected(from: store) }
+            var outcome = ExportOutcome()
+            do {
+                try await delivery.send(query) { part in
+                    outcome.add(part)
+                    context.progress("sending spans", completed: outcome.spans)
+                }
+            } catch let error as TraceExportError where outcome.spans > 0 {
+                throw TraceExportError(
+                    error.kind, "after \(outcome.spans) spans: \(error.message)", retryAfter: error.retryAfter,
+                    cause: error)
+            }
+            if outcome.refused > 0, outcome.refused == outcome.spans {
+                throw TraceExportError(
+                    .refused, "all \(outcome.spans) spans were refused; \(outcome.message ?? "nothing says why")")
+            }
+            if outcome.refused > 0 { context.notice("\(outcome.refused) spans were refused") }
+            if let message = outcome.message { context.notice(message) }
+            return "\(outcome.spans - outcome.refused) spans were sent to \(PlainText.escape(server))"
+        }
+        .sending()
+        .details(
+            "Traces are sent by OTLP over HTTP to the collector of trace.endpoint, or else to that of OpenTelemetry's variables. "
+                + "What is recorded while one is set up is sent without this command; "
+                + "this sends earlier traces, or again. A collector that is away is tried a few times."
+        )
+        .example("martlet trace send --since 2026-11-01", "What was done since a day")
+        .example("martlet trace send --waiting", "What could not be sent so far")
+    }
+
     private var clear: Action {
         Action(
             "trace.clear", "Remove traces", .destroys,
@@ -162,5 +204,23 @@ struct TraceActions {
                 ?? "All traces are removed"
         }
         .byName()
+    }
+}
+
+extension TraceSendArguments {
+    /// The traces that are asked for.
+    fileprivate func selected(from store: TraceStore) async throws -> TraceQuery {
+        var query = query
+        for id in ids { query.ids.append(try await store.trace(beginning: id)) }
+        return query
+    }
+}
+
+extension ExportOutcome {
+    /// Adds what became of others. The first message is the one that is told.
+    fileprivate mutating func add(_ other: ExportOutcome) {
+        spans += other.spans
+        refused += other.refused
+        message = message ?? other.message
     }
 }

@@ -75,3 +75,18 @@ struct TraceExportArguments: TraceSelection {
 
     init() {}
 }
+
+/// The arguments of `trace.send`.
+struct TraceSendArguments: TraceSelection {
+    var query = TraceQuery()
+    private(set) var ids: [String] = []
+    private(set) var isWaiting = false
+
+    static let bindings =
+        [
+            bind(\.ids, .argument("ids", "Ids of traces, or their beginnings; all that match if none is given")),
+            bind(\.isWaiting, .flag("waiting", "Only what waits to be sent, without waiting any longer")),
+        ] + period + content
+
+    init() {}
+}

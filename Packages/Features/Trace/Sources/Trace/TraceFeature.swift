@@ -1,23 +1,29 @@
 import Capabilities
 import FileKit
 import Glibc
+import HTTPClient
 import JSON
 public import Registry
 import Screens
 public import Settings
 import StorageKit
+import TraceExport
 import TraceStore
 
 /// What commands, models, tools and requests did, and how long each took.
 public struct TraceFeature: Feature {
     public static let manifest = Manifest(
         id: "trace", summary: "What commands, models and tools did, and how long that took", version: "0.1.0",
-        provides: [.shared((any SpanSink).self), .shared((any DataStore).self)], settings: TraceSettings.declarations)
+        provides: [.shared((any SpanSink).self), .shared((any DataStore).self)],
+        needs: [.optional((any SecretStore).self), .optional((any TrustStore).self)],
+        settings: TraceSettings.declarations + CollectorSettings.declarations, variables: CollectorVariables.names)
 
     private let settings: TraceSettings
+    private let collector: CollectorSettings
 
     public init(_ settings: FeatureSettings) {
-        self.settings = TraceSettings(reading: settings)
+        self.settings = TraceSettings(settings)
+        collector = CollectorSettings(settings)
     }
 
     public func register(in registry: inout RegistryBuilder) {
@@ -28,20 +34,30 @@ public struct TraceFeature: Feature {
         }
         let store = TraceStore(
             database, spools: "\(folder)/spool", budget: settings.budget, now: surroundings.now)
+        let variables = CollectorVariables(surroundings.environment)
+        for secret in variables.secrets { surroundings.redactor.learn(secret) }
+        let delivery = TraceDelivery(
+            to: collector.choice(variables, in: surroundings.locations), of: store, in: folder, surroundings,
+            registry.whole)
         let spool = SpanSpool(
-            in: "\(folder)/spool", as: Self.processName(), Self.resource, limits: settings.spool,
-            without: surroundings.redactor, clock: surroundings.clock, ignoring: Self.manifest.id,
-            relieve: store.takeSpools)
+            in: "\(folder)/spool", as: Self.processName(), Self.resource(variables), for: delivery.address,
+            limits: settings.spool(variables), without: surroundings.redactor, clock: surroundings.clock,
+            ignoring: Self.manifest.id, relieve: store.takeSpools, written: delivery.wake)
         registry.provide((any SpanSink).self, spool as any SpanSink)
         registry.closes {
             await spool.close()
+            await delivery.close()
             await store.close()
         }
         registry.provide(
             (any DataStore).self,
             DatabaseStore(id: "traces", summary: "What was done, and how long it took", database: database))
         registry.uses(Library("libsqlite3") { Database.libraryVersion })
-        for action in TraceActions(store, spool).all { registry.add(action) }
+        registry.uses(
+            Library(
+                "libcurl", version: { HTTPClient.libraryVersion },
+                installed: { try HTTPClient.installedLibraryVersion() }))
+        for action in TraceActions(store, spool, delivery).all { registry.add(action) }
         registry.addScreen(
             "trace.traces", "Traces", .tab("Settings"), listing: "trace.list", id: "id",
             detail: .screen("trace.spans", "Spans", ["id": .row("id")]), every: .seconds(2))
@@ -56,8 +72,11 @@ public struct TraceFeature: Feature {
     }
 
     /// What this process is, in OpenTelemetry's words.
-    private static var resource: JSONObject {
+    private static func resource(_ variables: CollectorVariables) -> JSONObject {
         let program = CommandLine.arguments.first.map { String($0.split(separator: "/").last ?? "") } ?? ""
-        return ["service.name": .string(program.isEmpty ? "martlet" : program), "process.pid": .int(Int(getpid()))]
+        var resource: JSONObject = ["service.name": .string(program.isEmpty ? "martlet" : program)]
+        for (name, value) in variables.resource { resource[name] = value }
+        resource["process.pid"] = .int(Int(getpid()))
+        return resource
     }
 }

@@ -1,5 +1,6 @@
 import Capabilities
 import Settings
+import TraceExport
 import TraceStore
 
 /// The settings of the feature.
@@ -8,14 +9,28 @@ struct TraceSettings: SettingsRecord {
     var limits = SpanSpool.Limits()
     var budget = TraceStore.Budget()
     private var ratio = 1.0
+    /// Whether the part of traces is set, so that no variable of OpenTelemetry decides it.
+    private var hasRatio = false
     private var slow: Duration?
 
+    /// The settings of a feature, with those that are set.
+    init(_ settings: FeatureSettings) {
+        self.init(reading: settings)
+        hasRatio = !settings.layers(of: Self.sample).isEmpty
+    }
+
+    init() {}
+
     /// The limits with the part of traces that is recorded.
-    var spool: SpanSpool.Limits {
+    func spool(_ variables: CollectorVariables) -> SpanSpool.Limits {
         var all = limits
-        all.sampling = records ? TraceSampling(ratio: ratio, slow: slow) : nil
+        let ratio = hasRatio ? ratio : variables.ratio ?? ratio
+        all.sampling = records && !variables.isDisabled ? TraceSampling(ratio: ratio, slow: slow) : nil
         return all
     }
+
+    private static let sample: Setting<Double> = Setting(
+        "sample", "The part of traces that is recorded", in: 0...1, default: 1, risk: .widens)
 
     static let bindings = [
         bind(
@@ -24,9 +39,7 @@ struct TraceSettings: SettingsRecord {
                 "record",
                 "Record what commands, models, tools and requests do and how long each takes, never what was said",
                 default: true, risk: .widens)),
-        bind(
-            { $0.ratio = $1 },
-            Setting("sample", "The part of traces that is recorded", in: 0...1, default: 1, risk: .widens)),
+        bind({ $0.ratio = $1 }, sample),
         bind(
             { $0.slow = $1 },
             Setting(

@@ -26,6 +26,8 @@ public final class SpanSpool: SpanSink {
     private let folder: String
     private let file: SpoolFile
     private let resource: JSONObject
+    /// The address of the collector that gets the spans of this process.
+    private let collector: String?
     private let limits: Limits
     private let redactor: Redactor
     private let clock: any Clock<Duration>
@@ -33,6 +35,8 @@ public final class SpanSpool: SpanSink {
     private let silent: String
     /// Takes the files of all processes to the database.
     private let relieve: @Sendable () async throws -> Void
+    /// Is told after spans were written.
+    private let written: @Sendable () -> Void
     private let state = Mutex(State())
 
     /// How often the file is written.
@@ -56,16 +60,19 @@ public final class SpanSpool: SpanSink {
     ///   - folder: for the files of all processes.
     ///   - name: of this process, which no other one has.
     ///   - resource: what this process is.
+    ///   - collector: the address of the collector that gets the spans, if any.
     ///   - relieve: takes the files of all processes to the database, when too much waits.
+    ///   - written: is told after spans were written.
     public init(
-        in folder: String, as name: String, _ resource: JSONObject, limits: Limits, without redactor: Redactor,
-        clock: any Clock<Duration>, ignoring silent: String,
-        relieve: @escaping @Sendable () async throws -> Void = {}
+        in folder: String, as name: String, _ resource: JSONObject, for collector: String? = nil, limits: Limits,
+        without redactor: Redactor, clock: any Clock<Duration>, ignoring silent: String,
+        relieve: @escaping @Sendable () async throws -> Void = {}, written: @escaping @Sendable () -> Void = {}
     ) {
         self.folder = folder
         file = SpoolFile("\(folder)/\(name).ndjson")
-        (self.resource, self.limits, self.redactor) = (resource, limits, redactor)
-        (self.clock, self.silent, self.relieve, sampling) = (clock, silent, relieve, limits.sampling)
+        (self.resource, self.collector, self.limits, self.redactor) = (resource, collector, limits, redactor)
+        (self.clock, self.silent, self.relieve, self.written) = (clock, silent, relieve, written)
+        sampling = limits.sampling
     }
 
     public func record(_ span: SpanRecord) {
@@ -121,19 +128,20 @@ public final class SpanSpool: SpanSink {
         do {
             // Somebody may have removed it meanwhile.
             try Files.makeDirectories(folder)
-            var written = 0
+            var count = 0
             try file.append { isFirst in
                 var bytes: [UInt8] = []
-                if isFirst { SpoolLine.write(resource: resource, into: &bytes) }
+                if isFirst { SpoolLine.write(resource: redactor.redact(resource), for: collector, into: &bytes) }
                 for span in spans { SpanLine.write(span.copy(without: redactor), into: &bytes) }
                 if dropped > 0 { SpoolLine.write(dropped: dropped, into: &bytes) }
-                written = bytes.count
+                count = bytes.count
                 return bytes
             }
             state.withLock { state in
                 (state.problem, state.hasWritten) = (nil, true)
-                state.written += written
+                state.written += count
             }
+            written()
         } catch {
             // Work must not fail because it cannot be traced. Whoever reads traces is told.
             state.withLock { state in

@@ -6,8 +6,8 @@ import TraceKit
 public enum SpoolLine {
     /// A span.
     case span(TraceSpan)
-    /// What recorded the spans after it.
-    case resource(JSONObject)
+    /// What recorded the spans after it, and the address of the collector that gets them, if any.
+    case resource(JSONObject, collector: String?)
     /// How many spans were left out.
     case dropped(Int)
 
@@ -17,7 +17,7 @@ public enum SpoolLine {
         if line.starts(with: Self.resourceStart) || line.starts(with: Self.droppedStart) {
             let json = try JSON(parsing: Array(line))
             if let resource = json["resource"]?.object {
-                self = .resource(resource)
+                self = .resource(resource, collector: json["collector"]?.string)
                 return
             }
             if let dropped = json["dropped_spans"]?.int {
@@ -32,8 +32,12 @@ public enum SpoolLine {
     private static let droppedStart = Array(#"{"dropped_spans":"#.utf8)
 
     /// Adds the line that says what recorded the spans after it.
-    public static func write(resource: JSONObject, into bytes: inout [UInt8]) {
-        JSON.object(["resource": .object(resource)]).write(into: &bytes)
+    ///
+    /// - Parameter collector: who gets them. Only in the file of a process it means something.
+    public static func write(resource: JSONObject, for collector: String? = nil, into bytes: inout [UInt8]) {
+        var line: JSONObject = ["resource": .object(resource)]
+        line["collector"] = collector.map { .string($0) }
+        JSON.object(line).write(into: &bytes)
         bytes.append(UInt8(ascii: "\n"))
     }
 

@@ -205,6 +205,7 @@ extension TraceStore {
             try connection.run("DELETE FROM losses WHERE ?1 IS NULL OR time < ?1", time)
             guard let time else {
                 let count = try connection.first("SELECT count(*) FROM traces") { try $0[0] as Int } ?? 0
+                try connection.run("DELETE FROM unsent")
                 try connection.run("DELETE FROM spans")
                 try connection.run("DELETE FROM traces")
                 return count
@@ -215,7 +216,7 @@ extension TraceStore {
 }
 
 extension StoredSpan {
-    fileprivate init(_ row: borrowing Row) throws {
+    init(_ row: borrowing Row) throws {
         let (line, attributes): ([UInt8], String) = (try row[0], try row[1])
         span = try SpanLine.read(line)
         resource = try JSON(parsing: attributes).object ?? [:]

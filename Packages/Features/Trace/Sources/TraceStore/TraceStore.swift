@@ -20,7 +20,7 @@ public final class TraceStore: Sendable {
     public let database: Database
     private let spools: String
     private let budget: Budget
-    private let now: @Sendable () -> Timestamp
+    let now: @Sendable () -> Timestamp
 
     /// - Parameter spools: the folder with the files of processes.
     public init(
@@ -70,7 +70,7 @@ extension TraceStore {
         }
         for entry in try Files.list(spools) where entry.name.contains(".ndjson.taken-") {
             let path = "\(spools)/\(entry.name)"
-            try await add(linesOf: FileDescriptor.reading(path))
+            try await add(linesOf: FileDescriptor.reading(path), isSpool: true)
             try Files.remove(path)
             hasTaken = true
         }
@@ -80,23 +80,27 @@ extension TraceStore {
 
     /// Adds the spans of a file with a span a line.
     ///
+    /// - Parameter isSpool: whether a process of ours has written it. What another file says about collectors means nothing.
     /// - Returns: how many were new, and how many lines were no spans.
     @discardableResult
-    public func add(linesOf file: consuming FileDescriptor) async throws -> (added: Int, unreadable: Int) {
+    public func add(
+        linesOf file: consuming FileDescriptor, isSpool: Bool = false
+    ) async throws -> (added: Int, unreadable: Int) {
         var reader = LineFile(file)
         var resource: JSONObject = [:]
+        var collector: String?
         var (added, unreadable) = (0, 0)
         while let lines = try reader.next(upTo: Self.batch) {
             var batch: [(TraceSpan, [UInt8])] = []
             var dropped = 0
             func store() async throws {
-                let (spans, resource, lost) = (batch, resource, dropped)
+                let (spans, resource, collector, lost) = (batch, resource, collector, dropped)
                 (batch, dropped) = ([], 0)
                 guard !spans.isEmpty || lost > 0 else { return }
                 let time = now()
                 added += try await database.write { connection in
                     if lost > 0 { try connection.count(lost: lost, at: time) }
-                    return try connection.add(spans, of: resource, at: time)
+                    return try connection.add(spans, of: resource, for: collector, at: time)
                 }
             }
             for line in lines {
@@ -105,9 +109,9 @@ extension TraceStore {
                     switch try SpoolLine(line[...]) {
                     case .span(let span): batch.append((span, line))
                     case .dropped(let count): dropped += count
-                    case .resource(let next):
+                    case .resource(let next, let address):
                         try await store()
-                        resource = next
+                        (resource, collector) = (next, isSpool ? address : nil)
                     }
                 } catch let error as StorageError {
                     throw error
@@ -126,7 +130,7 @@ extension TraceStore {
     func prune() async throws {
         let oldest = now() - budget.time
         try await database.write { connection in
-            try connection.remove("SELECT trace FROM traces WHERE added < ? LIMIT ?", oldest, 100_000)
+            try connection.remove("SELECT trace FROM traces WHERE added < ? LIMIT ?", oldest, 100_000, isExpired: true)
         }
         var bytes = try await database.read { connection in
             try connection.first("SELECT coalesce(sum(bytes), 0) FROM traces") { try $0[0] as Int } ?? 0
@@ -137,7 +141,7 @@ extension TraceStore {
                 let oldest = try connection.first(
                     "SELECT coalesce(sum(bytes), 0) FROM (SELECT bytes FROM traces ORDER BY began LIMIT 200)"
                 ) { try $0[0] as Int }
-                try connection.remove("SELECT trace FROM traces ORDER BY began LIMIT ?", 200)
+                try connection.remove("SELECT trace FROM traces ORDER BY began LIMIT ?", 200, isExpired: true)
                 return oldest ?? 0
             }
             guard removed > 0 else { break }
@@ -145,6 +149,7 @@ extension TraceStore {
         }
         try await database.write { connection in
             try connection.run("DELETE FROM losses WHERE time < ?", oldest)
+            try connection.forgetCollectors(before: oldest)
             try connection.run(
                 "DELETE FROM resources WHERE NOT EXISTS (SELECT 1 FROM spans WHERE resource = resources.number)")
         }
@@ -162,12 +167,13 @@ extension Connection {
     ///
     /// - Returns: how many were new.
     fileprivate func add(
-        _ spans: [(TraceSpan, [UInt8])], of resource: JSONObject, at time: Timestamp
+        _ spans: [(TraceSpan, [UInt8])], of resource: JSONObject, for collector: String?, at time: Timestamp
     ) throws -> Int {
         let text = JSON.object(resource).text()
         try run("INSERT OR IGNORE INTO resources (attributes) VALUES (?)", text)
         let number = try first("SELECT number FROM resources WHERE attributes = ?", text) { try $0[0] as Int } ?? 0
         let service = resource["service.name"]?.string ?? ""
+        let queue = try collector.map { try self.collector($0, at: time) }
         var added = 0
         for (span, line) in spans {
             let isRoot = span.parent == nil || span.isParentRemote
@@ -182,6 +188,7 @@ extension Connection {
                 span.failure, line)
             guard changed > 0 else { continue }
             added += 1
+            if let queue { try enqueue(span, for: queue) }
             try run(
                 """
                 INSERT INTO traces (trace, began, ended, added, name, failure, service, spans, failures, bytes)
@@ -208,11 +215,15 @@ extension Connection {
 
     /// Removes the traces that a query selects.
     ///
+    /// - Parameter isExpired: whether what still waits for a collector is counted as lost to it.
     /// - Returns: how many.
     @discardableResult
-    func remove<each Value: Storable>(_ query: SQL, _ values: repeat each Value) throws -> Int {
+    func remove<each Value: Storable>(
+        _ query: SQL, _ values: repeat each Value, isExpired: Bool = false
+    ) throws -> Int {
         let traces = try all(query, repeat each values) { try $0[0] as [UInt8] }
         for trace in traces {
+            try dequeue(trace, isExpired: isExpired)
             try run("DELETE FROM spans WHERE trace = ?", trace)
             try run("DELETE FROM traces WHERE trace = ?", trace)
         }
@@ -240,6 +251,18 @@ extension TraceStore {
             CREATE INDEX traces_began ON traces (began);
             CREATE INDEX traces_added ON traces (added);
             CREATE TABLE losses (time INTEGER NOT NULL, spans INTEGER NOT NULL) STRICT;
-            """)
+            """),
+        Migration(
+            "collectors",
+            """
+            CREATE TABLE collectors (
+                number INTEGER PRIMARY KEY, address TEXT NOT NULL UNIQUE, used INTEGER NOT NULL, sent INTEGER NOT NULL DEFAULT 0,
+                refused INTEGER NOT NULL DEFAULT 0, expired INTEGER NOT NULL DEFAULT 0, attempts INTEGER NOT NULL DEFAULT 0,
+                next INTEGER, problem TEXT, refusal TEXT, refused_at INTEGER) STRICT;
+            CREATE TABLE unsent (
+                number INTEGER PRIMARY KEY, collector INTEGER NOT NULL, trace BLOB NOT NULL, span BLOB NOT NULL,
+                UNIQUE (trace, span, collector)) STRICT;
+            CREATE INDEX unsent_collector ON unsent (collector, number);
+            """),
     ]
 }

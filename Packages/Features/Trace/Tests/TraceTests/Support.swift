@@ -31,12 +31,12 @@ struct StoreLab {
 
     /// The sink of a process.
     func spool(
-        _ name: String = "p", _ limits: SpanSpool.Limits = SpanSpool.Limits(), without redactor: Redactor = Redactor(),
-        clock: any Clock<Duration> = ContinuousClock()
+        _ name: String = "p", _ limits: SpanSpool.Limits = SpanSpool.Limits(), for collector: String? = nil,
+        without redactor: Redactor = Redactor(), clock: any Clock<Duration> = ContinuousClock()
     ) -> SpanSpool {
         SpanSpool(
-            in: "\(folder)/spool", as: name, ["service.name": .string(name)], limits: limits, without: redactor,
-            clock: clock, ignoring: "trace", relieve: store.takeSpools)
+            in: "\(folder)/spool", as: name, ["service.name": .string(name)], for: collector, limits: limits,
+            without: redactor, clock: clock, ignoring: "trace", relieve: store.takeSpools)
     }
 
     func tracer(_ sinks: any SpanSink...) -> Tracer { Tracer(sinks: sinks, now: time.now) }

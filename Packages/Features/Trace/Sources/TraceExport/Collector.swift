@@ -1,0 +1,81 @@
+public import Capabilities
+public import TraceKit
+
+/// A program that gets spans over HTTP, such as OpenTelemetry's Collector, and how it wants them.
+public struct Collector: Sendable {
+    /// The address to which spans are posted.
+    public let address: String
+    /// The form in which they are sent first. A collector that does not know it gets the other one.
+    public var encoding = OTLPEncoding.protobuf
+    /// Whether requests are compressed.
+    public var compresses = true
+    /// How long an answer may take.
+    public var timeout = Duration.seconds(10)
+    /// The lines that each request has besides. Their values are secrets.
+    public var headers = CollectorHeaders.none
+    /// A file with the authorities that may vouch for it, instead of those that vouch for other servers.
+    public var authorities: String?
+    /// What this machine shows a collector that asks for a certificate.
+    public var identity: ClientIdentity?
+
+    /// A collector at the address to which spans are posted.
+    public init(postingTo address: String) { self.address = address }
+
+    /// A collector with OpenTelemetry's usual paths below an address. The path for spans is added if it is not there.
+    public init(at address: String) {
+        var base = address[...]
+        while base.hasSuffix("/") { base = base.dropLast() }
+        // With a query, the path would be added to that.
+        let isWhole = base.hasSuffix(Self.path) || base.contains("?")
+        self.init(postingTo: isWhole ? String(base) : base + Self.path)
+    }
+
+    private static let path = "/v1/traces"
+    /// Where the collector is if nothing says more: "The default endpoint is http://localhost:4318".
+    static let usual = "http://localhost:4318"
+    /// How many spans a request has at most.
+    public static let batch = 512
+}
+
+/// Where the header lines for a collector come from.
+public enum CollectorHeaders: Sendable {
+    /// There are none.
+    case none
+    /// A list in the form of the environment variable, from there.
+    case list(Secret, of: String)
+    /// A secret of the vault with such a list.
+    case stored(SecretName)
+
+    /// The lines of a list such as `authorization=Bearer%20abc,x-team=7`.
+    ///
+    /// - Throws: a `TraceExportError` that does not quote it.
+    public static func lines(of list: Secret, from source: String) throws(TraceExportError) -> [(
+        name: String, value: Secret
+    )] {
+        try list.withText { text throws(TraceExportError) in
+            var lines: [(name: String, value: Secret)] = []
+            for member in text.split(separator: ",") {
+                let trimmed = member.trimmed
+                if trimmed.isEmpty { continue }
+                guard let sign = trimmed.firstIndex(of: "="), sign > trimmed.startIndex,
+                    let value = PercentEncoding.decode(trimmed[trimmed.index(after: sign)...].trimmed)
+                else {
+                    throw TraceExportError(
+                        .configuration,
+                        "\(source) does not have the form name=value,name=value, with values as in addresses")
+                }
+                lines.append((String(trimmed[..<sign].trimmed), Secret(value)))
+            }
+            return lines
+        }
+    }
+}
+
+extension Substring {
+    /// Without blanks around it.
+    var trimmed: Substring {
+        var rest = drop { $0 == " " || $0 == "\t" }
+        while let last = rest.last, last == " " || last == "\t" { rest = rest.dropLast() }
+        return rest
+    }
+}
