@@ -3,7 +3,7 @@ import CZlib
 /// Compresses and decompresses whole bodies in gzip, for clients and servers.
 public enum Gzip {
     /// The bytes in gzip, or nil when that would not be shorter.
-    package static func compress(_ bytes: [UInt8]) -> [UInt8]? {
+    public static func compress(_ bytes: [UInt8]) -> [UInt8]? {
         var stream = unsafe z_stream()
         // 15 window bits, plus 16 for a gzip header instead of zlib's.
         guard

@@ -132,12 +132,7 @@ extension HTTPRequestHead {
     /// accepted, because URLs are logged in too many places.
     fileprivate var shownToken: Secret? {
         if let key = headers["X-API-Key"] { return Secret(key) }
-        guard let line = headers["Authorization"] else { return nil }
-        let space = UInt8(ascii: " ")
-        guard let end = line.utf8.firstIndex(of: space), line[..<end].lowercased() == "bearer",
-            let start = line.utf8[end...].firstIndex(where: { $0 != space })
-        else { return nil }
-        return Secret(String(line[start...]))
+        return headers.bearerToken.map { Secret($0) }
     }
 }
 

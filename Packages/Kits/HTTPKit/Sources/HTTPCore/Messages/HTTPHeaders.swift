@@ -104,6 +104,17 @@ public struct HTTPHeaders: Sendable, Hashable {
     }
 }
 
+extension HTTPHeaders {
+    /// The token of `Authorization: Bearer …`; nil without such a line, or with several.
+    public var bearerToken: String? {
+        let lines = all("Authorization")
+        guard lines.count == 1, let space = lines[0].firstIndex(of: " "), Self.isSame(lines[0][..<space], "Bearer")
+        else { return nil }
+        let token = lines[0][space...].trimmingSpaces
+        return token.isEmpty ? nil : String(token)
+    }
+}
+
 extension HTTPHeaders: Sequence {
     public func makeIterator() -> AnyIterator<Field> {
         var index = 0

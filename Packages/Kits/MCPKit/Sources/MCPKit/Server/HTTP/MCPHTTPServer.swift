@@ -67,20 +67,11 @@ public final class MCPHTTPServer: Sendable {
     ) async throws {
         var configuration = configuration
         configuration.authenticate = { head in
-            guard let token = Self.token(head.headers) else { return nil }
+            guard let token = head.headers.bearerToken else { return nil }
             return try await authenticate(token)
         }
         let http = HTTPServer(try Routes(routes), configuration)
         try await whileRunning { try await http.run(started) }
-    }
-
-    private static func token(_ headers: HTTPHeaders) -> String? {
-        let lines = headers.all("Authorization")
-        guard lines.count == 1, let space = lines[0].firstIndex(of: " "),
-            HTTPHeaders.isSame(lines[0][..<space], "Bearer")
-        else { return nil }
-        let token = lines[0][space...].trimmingSpaces
-        return token.isEmpty ? nil : String(token)
     }
 
     /// Lets the routes work for as long as `body` runs; then all sessions and requests are cancelled and awaited.
