@@ -316,7 +316,7 @@ extension ProductTests {
         "mcp.replay",
         "mcp.serve",
         "mcp.serve.conversation", "mcp.serve.conversations", "mcp.test", "mcp.use", "run.install", "run.uninstall",
-        "trace.clear",
+        "trace.clear", "trace.serve",
     ]
 
     private static let writing = [

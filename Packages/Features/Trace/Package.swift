@@ -12,7 +12,8 @@ let package = Package(
     name: "Trace",
     products: [.library(name: "Trace", targets: ["Trace"])],
     dependencies: [
-        .package(path: "../../Core"), .package(path: "../../Kits/FileKit"), .package(path: "../../Kits/HTTPKit"),
+        .package(path: "../../Core"), .package(path: "../../Kits/Cryptography"), .package(path: "../../Kits/FileKit"),
+        .package(path: "../../Kits/HTTPKit"),
         .package(path: "../../Kits/LoopKit"), .package(path: "../../Kits/StorageKit"),
         .package(path: "../../Kits/TraceKit"),
     ],
@@ -20,11 +21,22 @@ let package = Package(
         .target(name: "TraceStore", dependencies: [core, fileKit, storageKit, traceKit]),
         .target(name: "TraceExport", dependencies: ["TraceStore", core, httpKit, traceKit]),
         .target(
-            name: "Trace", dependencies: ["TraceExport", "TraceStore", core, fileKit, httpKit, storageKit, traceKit]),
+            name: "TraceReceiver",
+            dependencies: [
+                "TraceStore", core, httpServer, .product(name: "LoopKit", package: "LoopKit"), traceKit,
+            ]),
+        .target(
+            name: "Trace",
+            dependencies: [
+                "TraceExport", "TraceReceiver", "TraceStore", core,
+                .product(name: "Cryptography", package: "Cryptography"), fileKit, httpKit, httpServer, storageKit,
+                traceKit,
+            ]),
         .testTarget(
             name: "TraceTests",
             dependencies: [
-                "TraceExport", "TraceStore", "Trace", core, .product(name: "CoreTesting", package: "Core"), fileKit,
+                "TraceExport", "TraceReceiver", "TraceStore", "Trace", core,
+                .product(name: "CoreTesting", package: "Core"), fileKit,
                 httpKit, httpServer, .product(name: "HTTPTesting", package: "HTTPKit"),
                 .product(name: "LoopKit", package: "LoopKit"), storageKit, traceKit,
             ]),

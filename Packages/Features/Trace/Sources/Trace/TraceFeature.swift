@@ -58,6 +58,7 @@ public struct TraceFeature: Feature {
                 "libcurl", version: { HTTPClient.libraryVersion },
                 installed: { try HTTPClient.installedLibraryVersion() }))
         for action in TraceActions(store, spool, delivery).all { registry.add(action) }
+        registry.add(ServeAction(store: store, limits: settings.receiver).action)
         registry.addScreen(
             "trace.traces", "Traces", .tab("Settings"), listing: "trace.list", id: "id",
             detail: .screen("trace.spans", "Spans", ["id": .row("id")]), every: .seconds(2))

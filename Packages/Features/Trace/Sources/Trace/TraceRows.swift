@@ -44,6 +44,7 @@ struct SpanDetail: Record {
                 SpanEventRow(event: event, began: detail.stored.span.start)
             }
         },
+        Field("received", "Whether another program has sent it to 'trace serve'", .detail) { $0.stored.isReceived },
         Field("process", "What recorded it") { JSON.object($0.stored.resource) },
         Field("trace", "Id of its trace") { $0.stored.span.context.trace.description },
         Field("span", "Its id") { $0.stored.span.context.span.description },

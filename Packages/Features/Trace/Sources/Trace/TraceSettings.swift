@@ -1,6 +1,7 @@
 import Capabilities
 import Settings
 import TraceExport
+import TraceReceiver
 import TraceStore
 
 /// The settings of the feature.
@@ -8,6 +9,7 @@ struct TraceSettings: SettingsRecord {
     private var records = true
     var limits = SpanSpool.Limits()
     var budget = TraceStore.Budget()
+    var receiver = SpanReceiver.Limits()
     private var ratio = 1.0
     /// Whether the part of traces is set, so that no variable of OpenTelemetry decides it.
     private var hasRatio = false
@@ -57,6 +59,16 @@ struct TraceSettings: SettingsRecord {
             Setting(
                 "budget", "Size of all traces; the oldest are removed", in: ByteCount(1 << 20)...ByteCount(1 << 40),
                 default: ByteCount(512 << 20), risk: .widens)),
+        bind(
+            { $0.budget.received = $1.bytes },
+            Setting(
+                "received-budget", "Size of what other programs have sent, besides; the oldest of it is removed",
+                in: ByteCount(1 << 20)...ByteCount(1 << 40), default: ByteCount(128 << 20), risk: .widens)),
+        bind(
+            { $0.receiver.rate = $1 },
+            Setting(
+                "received-rate", "Spans that 'trace serve' takes in a second", in: 1...1_000_000, default: 10_000,
+                risk: .widens)),
         bind(
             { $0.budget.time = $1 },
             Setting("keep", "How long traces are kept", default: .seconds(14 * 86_400), risk: .widens)),

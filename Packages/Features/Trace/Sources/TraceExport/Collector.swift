@@ -1,4 +1,5 @@
 public import Capabilities
+import HTTPCore
 public import TraceKit
 
 /// A program that gets spans over HTTP, such as OpenTelemetry's Collector, and how it wants them.
@@ -55,27 +56,18 @@ public enum CollectorHeaders: Sendable {
         try list.withText { text throws(TraceExportError) in
             var lines: [(name: String, value: Secret)] = []
             for member in text.split(separator: ",") {
-                let trimmed = member.trimmed
+                let trimmed = member.trimmingSpaces
                 if trimmed.isEmpty { continue }
                 guard let sign = trimmed.firstIndex(of: "="), sign > trimmed.startIndex,
-                    let value = PercentEncoding.decode(trimmed[trimmed.index(after: sign)...].trimmed)
+                    let value = PercentEncoding.decode(trimmed[trimmed.index(after: sign)...].trimmingSpaces)
                 else {
                     throw TraceExportError(
                         .configuration,
                         "\(source) does not have the form name=value,name=value, with values as in addresses")
                 }
-                lines.append((String(trimmed[..<sign].trimmed), Secret(value)))
+                lines.append((String(trimmed[..<sign].trimmingSpaces), Secret(value)))
             }
             return lines
         }
-    }
-}
-
-extension Substring {
-    /// Without blanks around it.
-    var trimmed: Substring {
-        var rest = drop { $0 == " " || $0 == "\t" }
-        while let last = rest.last, last == " " || last == "\t" { rest = rest.dropLast() }
-        return rest
     }
 }

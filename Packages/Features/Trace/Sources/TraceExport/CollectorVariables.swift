@@ -1,4 +1,5 @@
 public import Capabilities
+import HTTPCore
 public import JSON
 import TraceKit
 
@@ -46,7 +47,7 @@ public struct CollectorVariables: Sendable {
     /// Whether nothing is recorded at all. "Any value other than true … is false."
     public var isDisabled: Bool { value("OTEL_SDK_DISABLED")?.lowercased() == "true" }
 
-    private var exporters: [Substring]? { value("OTEL_TRACES_EXPORTER")?.split(separator: ",").map(\.trimmed) }
+    private var exporters: [Substring]? { value("OTEL_TRACES_EXPORTER")?.split(separator: ",").map(\.trimmingSpaces) }
 
     /// Whether spans may be sent, as far as the variables say.
     public var sends: Bool { !isDisabled && exporters?.contains("otlp") != false }
@@ -130,12 +131,12 @@ public struct CollectorVariables: Sendable {
         var isReadable = true
         for member in value("OTEL_RESOURCE_ATTRIBUTES")?.split(separator: ",") ?? [] {
             guard let sign = member.firstIndex(of: "="), sign > member.startIndex,
-                let value = PercentEncoding.decode(member[member.index(after: sign)...].trimmed)
+                let value = PercentEncoding.decode(member[member.index(after: sign)...].trimmingSpaces)
             else {
                 isReadable = false
                 break
             }
-            resource[String(member[..<sign].trimmed)] = .string(value)
+            resource[String(member[..<sign].trimmingSpaces)] = .string(value)
         }
         if !isReadable { resource = [:] }
         if let name = value("OTEL_SERVICE_NAME") { resource["service.name"] = .string(name) }

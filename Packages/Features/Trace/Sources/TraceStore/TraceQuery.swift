@@ -54,9 +54,13 @@ public struct StoredSpan: Sendable {
     public let span: TraceSpan
     /// What the process is.
     public let resource: JSONObject
+    /// Whether another program has sent it here.
+    public let isReceived: Bool
 
     /// A span of a process.
-    public init(span: TraceSpan, resource: JSONObject) { (self.span, self.resource) = (span, resource) }
+    public init(span: TraceSpan, resource: JSONObject, isReceived: Bool = false) {
+        (self.span, self.resource, self.isReceived) = (span, resource, isReceived)
+    }
 }
 
 extension TraceStore {
@@ -126,7 +130,7 @@ extension TraceStore {
         return try await database.read { connection in
             try connection.all(
                 """
-                SELECT s.line, r.attributes FROM spans AS s JOIN resources AS r ON r.number = s.resource
+                SELECT s.line, r.attributes, s.received FROM spans AS s JOIN resources AS r ON r.number = s.resource
                     WHERE s.trace = ? AND (s.began, s.span) > (?, ?) ORDER BY s.began, s.span LIMIT ?
                 """, id, place.0, place.1, limit
             ) { row in try StoredSpan(row) }
@@ -220,6 +224,7 @@ extension StoredSpan {
         let (line, attributes): ([UInt8], String) = (try row[0], try row[1])
         span = try SpanLine.read(line)
         resource = try JSON(parsing: attributes).object ?? [:]
+        isReceived = try row[2]
     }
 }
 
@@ -242,6 +247,8 @@ public enum TraceError: Failure, Hashable {
     case notOneSpan(String)
     /// A file has no spans.
     case noSpans(String)
+    /// The number is no port.
+    case notPort(Int)
 
     public var code: String {
         switch self {
@@ -250,12 +257,13 @@ public enum TraceError: Failure, Hashable {
         case .ambiguous: "trace.ambiguous"
         case .notOneSpan: "trace.not-one-span"
         case .noSpans: "trace.no-spans"
+        case .notPort: "trace.not-a-port"
         }
     }
 
     public var exit: ExitCode {
         switch self {
-        case .notID, .ambiguous, .notOneSpan: .usage
+        case .notID, .ambiguous, .notOneSpan, .notPort: .usage
         case .unknown, .noSpans: .failed
         }
     }
@@ -272,6 +280,8 @@ public enum TraceError: Failure, Hashable {
             "the trace has no span, or several, whose id begins with \(PlainText.escape(word)); 'trace show' lists them"
         case .noSpans(let path):
             "\(PlainText.escape(path)) has no spans, one a line, as 'trace export' writes them"
+        case .notPort(let number):
+            "\(number) is not a valid port; choose one from 1 to 65535, or 0 for any free port"
         }
     }
 }

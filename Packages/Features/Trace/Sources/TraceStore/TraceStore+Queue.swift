@@ -59,7 +59,7 @@ extension TraceStore {
         return try await database.read { connection in
             try connection.all(
                 """
-                SELECT s.line, r.attributes FROM unsent AS u JOIN collectors AS c ON c.number = u.collector
+                SELECT s.line, r.attributes, s.received FROM unsent AS u JOIN collectors AS c ON c.number = u.collector
                     JOIN spans AS s ON s.trace = u.trace AND s.span = u.span
                     JOIN resources AS r ON r.number = s.resource
                     WHERE c.address = ? ORDER BY u.number LIMIT ?

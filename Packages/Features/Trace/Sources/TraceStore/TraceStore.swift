@@ -1,6 +1,6 @@
 public import Capabilities
 public import FileKit
-import JSON
+public import JSON
 public import StorageKit
 import TraceKit
 
@@ -10,6 +10,8 @@ public final class TraceStore: Sendable {
     public struct Budget: Sendable {
         /// The bytes of spans; of more, the oldest traces are removed.
         public var bytes = 512 << 20
+        /// The bytes of spans that other programs have sent, besides. Of more, theirs are removed.
+        public var received = 128 << 20
         /// How long a trace is kept, from when it was added.
         public var time = Duration.seconds(14 * 86_400)
 
@@ -126,8 +128,31 @@ extension TraceStore {
         return (added, unreadable)
     }
 
+    /// Adds spans that other programs have sent. They never take the place of ours.
+    ///
+    /// - Returns: how many were new, and roughly the bytes of all.
+    public func add(received groups: [(resource: JSONObject, spans: [TraceSpan])]) async throws -> (
+        added: Int, bytes: Int
+    ) {
+        let lines = groups.map { group in
+            let spans = group.spans.map { span in
+                var line: [UInt8] = []
+                SpanLine.write(span, into: &line)
+                return (span, line)
+            }
+            return (resource: group.resource, spans: spans)
+        }
+        let time = now()
+        let added = try await database.write { connection in
+            try lines.reduce(0) { sum, group in
+                try sum + connection.add(group.spans, of: group.resource, for: nil, at: time, isReceived: true)
+            }
+        }
+        return (added, lines.reduce(0) { $0 + $1.spans.reduce(0) { $0 + $1.1.count } })
+    }
+
     /// Removes traces that are too old, and the oldest of too many.
-    func prune() async throws {
+    public func prune() async throws {
         let oldest = now() - budget.time
         try await database.write { connection in
             try connection.remove("SELECT trace FROM traces WHERE added < ? LIMIT ?", oldest, 100_000, isExpired: true)
@@ -139,14 +164,16 @@ extension TraceStore {
         while bytes > budget.bytes {
             let removed = try await database.write { connection in
                 let oldest = try connection.first(
-                    "SELECT coalesce(sum(bytes), 0) FROM (SELECT bytes FROM traces ORDER BY began LIMIT 200)"
+                    "SELECT coalesce(sum(bytes), 0) FROM (SELECT bytes FROM traces WHERE bytes > 0 ORDER BY began LIMIT 200)"
                 ) { try $0[0] as Int }
-                try connection.remove("SELECT trace FROM traces ORDER BY began LIMIT ?", 200, isExpired: true)
+                try connection.remove(
+                    "SELECT trace FROM traces WHERE bytes > 0 ORDER BY began LIMIT ?", 200, isExpired: true)
                 return oldest ?? 0
             }
             guard removed > 0 else { break }
             bytes -= removed
         }
+        try await pruneReceived()
         try await database.write { connection in
             try connection.run("DELETE FROM losses WHERE time < ?", oldest)
             try connection.forgetCollectors(before: oldest)
@@ -156,79 +183,30 @@ extension TraceStore {
     }
 }
 
-extension Timestamp {
-    fileprivate static func - (time: Timestamp, duration: Duration) -> Timestamp { time + (.zero - duration) }
+extension TraceStore {
+    /// Removes what others have sent, the oldest first, as far as it is more than its share.
+    private func pruneReceived() async throws {
+        while true {
+            let isDone = try await database.write { [budget] connection in
+                let sum = try connection.first("SELECT coalesce(sum(received), 0) FROM traces") { try $0[0] as Int }
+                var bytes = sum ?? 0
+                // When they were added, since they may say any time.
+                let oldest = try connection.all(
+                    "SELECT trace, received FROM traces WHERE received > 0 ORDER BY added, began LIMIT 200"
+                ) { (try $0[0] as [UInt8], try $0[1] as Int) }
+                for (trace, count) in oldest where bytes > budget.received {
+                    try connection.removeReceived(of: trace)
+                    bytes -= count
+                }
+                return oldest.isEmpty || bytes <= budget.received
+            }
+            if isDone { return }
+        }
+    }
 }
 
-// MARK: Rows
-
-extension Connection {
-    /// Adds spans that are not there yet.
-    ///
-    /// - Returns: how many were new.
-    fileprivate func add(
-        _ spans: [(TraceSpan, [UInt8])], of resource: JSONObject, for collector: String?, at time: Timestamp
-    ) throws -> Int {
-        let text = JSON.object(resource).text()
-        try run("INSERT OR IGNORE INTO resources (attributes) VALUES (?)", text)
-        let number = try first("SELECT number FROM resources WHERE attributes = ?", text) { try $0[0] as Int } ?? 0
-        let service = resource["service.name"]?.string ?? ""
-        let queue = try collector.map { try self.collector($0, at: time) }
-        var added = 0
-        for (span, line) in spans {
-            let isRoot = span.parent == nil || span.isParentRemote
-            let (trace, failed) = (span.context.trace.bytes, span.failure == nil ? 0 : 1)
-            let changed = try run(
-                """
-                INSERT OR IGNORE INTO spans (trace, span, resource, name, feature, began, duration, failure, line)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """,
-                trace, span.context.span.bytes, number, span.name, span.feature, span.start,
-                span.duration.wholeNanoseconds,
-                span.failure, line)
-            guard changed > 0 else { continue }
-            added += 1
-            if let queue { try enqueue(span, for: queue) }
-            try run(
-                """
-                INSERT INTO traces (trace, began, ended, added, name, failure, service, spans, failures, bytes)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?, ?)
-                    ON CONFLICT (trace) DO UPDATE SET
-                        began = min(began, excluded.began), ended = max(ended, excluded.ended),
-                        name = coalesce(excluded.name, name),
-                        failure = coalesce(excluded.failure, failure), spans = spans + 1,
-                        failures = failures + excluded.failures, bytes = bytes + excluded.bytes
-                """,
-                trace, span.start, span.end, time, isRoot ? span.name : nil,
-                isRoot ? span.failure : nil, service, failed, line.count + Self.overhead
-            )
-        }
-        return added
-    }
-
-    /// Roughly what a span takes besides its line.
-    private static var overhead: Int { 200 }
-
-    fileprivate func count(lost: Int, at time: Timestamp) throws {
-        try run("INSERT INTO losses (time, spans) VALUES (?, ?)", time, lost)
-    }
-
-    /// Removes the traces that a query selects.
-    ///
-    /// - Parameter isExpired: whether what still waits for a collector is counted as lost to it.
-    /// - Returns: how many.
-    @discardableResult
-    func remove<each Value: Storable>(
-        _ query: SQL, _ values: repeat each Value, isExpired: Bool = false
-    ) throws -> Int {
-        let traces = try all(query, repeat each values) { try $0[0] as [UInt8] }
-        for trace in traces {
-            try dequeue(trace, isExpired: isExpired)
-            try run("DELETE FROM spans WHERE trace = ?", trace)
-            try run("DELETE FROM traces WHERE trace = ?", trace)
-        }
-        return traces.count
-    }
+extension Timestamp {
+    fileprivate static func - (time: Timestamp, duration: Duration) -> Timestamp { time + (.zero - duration) }
 }
 
 extension TraceStore {
@@ -263,6 +241,12 @@ extension TraceStore {
                 number INTEGER PRIMARY KEY, collector INTEGER NOT NULL, trace BLOB NOT NULL, span BLOB NOT NULL,
                 UNIQUE (trace, span, collector)) STRICT;
             CREATE INDEX unsent_collector ON unsent (collector, number);
+            """),
+        Migration(
+            "received",
+            """
+            ALTER TABLE spans ADD COLUMN received INTEGER NOT NULL DEFAULT 0;
+            ALTER TABLE traces ADD COLUMN received INTEGER NOT NULL DEFAULT 0;
             """),
     ]
 }

@@ -54,7 +54,7 @@ struct FeatureTests {
                         "trace.show": ["id": .string(trace)],
                         "trace.span": ["id": .string(trace), "span": .string(span)],
                         "trace.clear": ["before": "1960-01-01T00:00:00Z"], "trace.spans": ["id": .string(trace)],
-                    ])
+                    ], lasting: ["trace.serve"])
                 for violation in violations { Issue.record("\(violation)") }
             }
         }

@@ -12,7 +12,7 @@ import TraceStore
 @Suite("OTLP over HTTP, by the official classes for Python", .timeLimit(.minutes(2)))
 struct PeerTests {
     private static let program = """
-        import base64, gzip, json, sys
+        import base64, gzip, json, sys, urllib.error, urllib.request
         from opentelemetry.proto.collector.trace.v1 import trace_service_pb2 as service
 
         def facts(name, spans):
@@ -31,10 +31,35 @@ struct PeerTests {
                 for group in message.resource_spans:
                     name = group.resource.attributes[0].value.string_value
                     result.append(facts(name, [span.name for scope in group.scope_spans for span in scope.spans]))
-        json.dump(result, sys.stdout)
+        def post(endpoint, headers, message):
+            body = gzip.compress(message.SerializeToString())
+            request = urllib.request.Request(endpoint + "/v1/traces", body)
+            request.add_header("Content-Type", "application/x-protobuf")
+            request.add_header("Content-Encoding", "gzip")
+            if headers:
+                request.add_header(*headers.split("="))
+            try:
+                with urllib.request.urlopen(request) as answer:
+                    partial = service.ExportTraceServiceResponse.FromString(answer.read()).partial_success
+                    return [answer.status, partial.rejected_spans, partial.error_message]
+            except urllib.error.HTTPError as error:
+                return [error.code, 0, ""]
+
+        message = service.ExportTraceServiceRequest()
+        group = message.resource_spans.add()
+        attribute = group.resource.attributes.add(key="service.name")
+        attribute.value.string_value = "python"
+        scope = group.scope_spans.add()
+        scope.scope.name = "lib"
+        for number in range(3):
+            span = scope.spans.add(trace_id=bytes([1] * 16), span_id=bytes([number] * 8), name="p%d" % number)
+            span.start_time_unix_nano = 1700000000000000000
+            span.end_time_unix_nano = 1700000001000000000
+        answers = [post(given["endpoint"], "", message), post(given["endpoint"], given["headers"], message)]
+        json.dump({"read": result, "answers": answers}, sys.stdout)
         """
 
-    @Test("What we send is what they read")
+    @Test("What we send is what they read, and what they send is taken")
     func both() async throws {
         let spans = try (1...40).map { number in
             let (trace, span) = (TraceID(words: (1, 2)), SpanID(word: UInt64(number)))
@@ -59,12 +84,31 @@ struct PeerTests {
                     "body": .string(Base64.encode(request.body)),
                 ]
             }
-            let output = try await PythonPeer.output(
-                source: Self.program, input: Array(JSON.object(["requests": .array(requests)]).text().utf8))
+            let output = try await Self.output(of: requests)
             let expected = [("a", 1...20), ("b", 21...40)].map { name, numbers -> JSON in
                 [.string(name), .array(numbers.map { .string("s\($0)") })]
             }
-            #expect(try JSON(parsing: output) == .array(expected + expected))
+            #expect(output["read"] == .array(expected + expected))
+            let answers: JSON = [[401, 0, ""], [200, 1, "the span id is not 8 bytes or is zero (1)"]]
+            #expect(output["answers"] == answers)
         }
+    }
+
+    /// What the program says while a receiver runs.
+    private static func output(of requests: [JSON]) async throws -> JSON {
+        let said = Promise<JSON>()
+        try await StoreLab.run { (lab) async throws in
+            try await Receiving.run(lab) { (receiving) async throws in
+                let input: JSON = [
+                    "requests": .array(requests), "endpoint": .string(receiving.address),
+                    "headers": .string("Authorization=Bearer \(Receiving.token.withText { $0 })"),
+                ]
+                let output = try await PythonPeer.output(source: program, input: Array(input.text().utf8))
+                said.settle(try JSON(parsing: output))
+            }
+            #expect(Set(try await lab.names()) == ["p1", "p2"])
+            #expect(try await lab.store.traces(TraceQuery()).traces.map(\.service) == ["python"])
+        }
+        return try await said.value()
     }
 }
