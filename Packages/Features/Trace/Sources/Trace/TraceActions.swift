@@ -159,7 +159,8 @@ struct TraceActions {
             "trace.send", "Send traces to the collector that is set up", .writes, taking: TraceSendArguments.self
         ) { [store, spool, delivery] context, arguments in
             spool.flush()
-            let server = try delivery.collector().address
+            // What follows the path may be a secret.
+            let server = try delivery.collector().address.prefix { $0 != "?" }
             var query: TraceQuery?
             if !arguments.isWaiting { query = try await arguments.selected(from: store) }
             var outcome = ExportOutcome()
@@ -179,7 +180,7 @@ struct TraceActions {
             }
             if outcome.refused > 0 { context.notice("\(outcome.refused) spans were refused") }
             if let message = outcome.message { context.notice(message) }
-            return "\(outcome.spans - outcome.refused) spans were sent to \(PlainText.escape(server))"
+            return "\(outcome.spans - outcome.refused) spans were sent to \(PlainText.escape(String(server)))"
         }
         .sending()
         .details(

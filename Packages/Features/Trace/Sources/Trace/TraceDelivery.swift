@@ -36,8 +36,8 @@ final class TraceDelivery: Sendable {
 
     /// How long spans wait for others to be sent with them.
     private static let pause = Duration.seconds(5)
-    /// How long another process may take that sends at the moment.
-    private static let patience = Duration.seconds(1)
+    /// How long another process is waited for that sends at the moment.
+    private static let patience = Duration.milliseconds(250)
     /// How long a process takes longer at its end at most.
     private static let farewell = Duration.seconds(2)
     /// The spans that are read at once.
@@ -87,6 +87,7 @@ final class TraceDelivery: Sendable {
         var wait = Self.pause
         while true {
             do { try await surroundings.clock.sleep(for: wait) } catch { return }
+            // It is awaited here. `close` cancels it if it takes too long.
             let sending = Task { await sendOnce() }
             state.withLock { $0.sending = sending }
             wait = await sending.value ?? Self.pause

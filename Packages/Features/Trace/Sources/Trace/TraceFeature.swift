@@ -26,6 +26,11 @@ public struct TraceFeature: Feature {
         collector = CollectorSettings(settings)
     }
 
+    /// Loading libcurl takes longer than everything before the first request.
+    public static func prepare(for words: [String]) {
+        if words.starts(with: ["trace", "send"]) { HTTPClient.prepare() }
+    }
+
     public func register(in registry: inout RegistryBuilder) {
         let surroundings = registry.surroundings
         let folder = "\(surroundings.locations.state)/traces"
