@@ -23,15 +23,13 @@ final class TraceDelivery: Sendable {
         var sending: Task<Duration?, Never>?
         /// Why the queue could not be read or written the last time.
         var problem: (any Error)?
-        var client: HTTPClient?
-        var exporter: SpanExporter?
     }
 
     private let choice: Result<Collector?, TraceExportError>
     private let store: TraceStore
     private let folder: String
     private let surroundings: Surroundings
-    private let whole: WholeRegistry
+    private let client: CollectorClient
     private let state = Mutex(State())
 
     /// How long spans wait for others to be sent with them.
@@ -48,7 +46,8 @@ final class TraceDelivery: Sendable {
         _ surroundings: Surroundings, _ whole: WholeRegistry
     ) {
         (self.choice, self.store, self.folder) = (choice, store, folder)
-        (self.surroundings, self.whole) = (surroundings, whole)
+        self.surroundings = surroundings
+        client = CollectorClient(surroundings, whole)
     }
 
     /// The address of the collector; nil without a usable one.
@@ -125,7 +124,9 @@ final class TraceDelivery: Sendable {
     /// ask and without a trace.
     private static func asOwner<Value>(_ work: () async throws -> Value) async rethrows -> Value {
         try await Tracer.muted {
-            try await Caller.$current.withValue(.person(HeadlessInteraction())) { try await work() }
+            try await ActionContext.$current.withValue(nil) {
+                try await Caller.$current.withValue(.person(HeadlessInteraction())) { try await work() }
+            }
         }
     }
 
@@ -193,7 +194,7 @@ final class TraceDelivery: Sendable {
     private func send(
         _ spans: [StoredSpan], _ retries: RetryPolicy, _ done: ([StoredSpan], ExportOutcome) async throws -> Void
     ) async throws {
-        let exporter = try await exporter()
+        let exporter = try await client.exporter(for: try collector())
         var isRefused = false
         try await exporter.send(spans, retries: retries) { [store] spans, outcome in
             try await store.hasGot(
@@ -202,64 +203,7 @@ final class TraceDelivery: Sendable {
             try await done(spans, outcome)
         }
         // The secret may be another one by now.
-        if isRefused { state.withLock { $0.exporter = nil } }
-    }
-
-    private func exporter() async throws -> SpanExporter {
-        if let exporter = state.withLock({ $0.exporter }) { return exporter }
-        let collector = try collector()
-        let headers = try await headers(of: collector)
-        return state.withLock { state in
-            let client = state.client ?? HTTPClient(configuration(of: collector))
-            let exporter = SpanExporter(collector, client: client, headers: headers)
-            (state.client, state.exporter) = (client, exporter)
-            return exporter
-        }
-    }
-
-    private func headers(of collector: Collector) async throws -> [(name: String, value: Secret)] {
-        let lines: [(name: String, value: Secret)]
-        switch collector.headers {
-        case .none: return []
-        case .list(let list, let variable): lines = try CollectorHeaders.lines(of: list, from: variable)
-        case .stored(let name):
-            lines = try CollectorHeaders.lines(
-                of: try await secret(named: name), from: "the secret \(PlainText.escape(name.text))")
-        }
-        for line in lines { surroundings.redactor.learn(line.value) }
-        return lines
-    }
-
-    private func secret(named name: SecretName) async throws -> Secret {
-        let shown = PlainText.escape(name.text)
-        let found: Secret?
-        do { found = try await whole.registry?.optional((any SecretStore).self)?.secret(named: name) } catch {
-            if error is CancellationError { throw error }
-            throw TraceExportError(
-                .configuration, "the secret \(shown) of trace.headers cannot be read: \(AnyFailure(error).message)",
-                cause: error)
-        }
-        guard let found else {
-            throw TraceExportError(
-                .configuration,
-                "the secret \(shown) of trace.headers does not exist; 'martlet auth secret set' stores it")
-        }
-        return found
-    }
-
-    private func configuration(of collector: Collector) -> HTTPClient.Configuration {
-        var configuration = HTTPClient.Configuration()
-        if let trust = whole.registry?.optional((any TrustStore).self) { configuration.trust = TrustDomain(trust) }
-        if let file = collector.authorities {
-            (configuration.trust.authorities, configuration.trust.serverAuthorities) = (.file(file), [:])
-        }
-        // The person's certificate is for their own servers; the collector may have one that is for it.
-        (configuration.trust.identity, configuration.trust.identities) = (collector.identity, [:])
-        configuration.proxies = ProxySettings(environment: surroundings.environment)
-        configuration.feature = "trace"
-        configuration.clock = surroundings.clock
-        configuration.now = surroundings.now
-        return configuration
+        if isRefused { client.renew() }
     }
 
     // MARK: By hand
@@ -328,11 +272,7 @@ final class TraceDelivery: Sendable {
         }
         task?.cancel()
         await finish(task)
-        let client = state.withLock { state in
-            state.exporter = nil
-            return state.client.take()
-        }
-        await client?.close()
+        await client.close()
     }
 
     private func finish(_ task: Task<Void, Never>?) async {

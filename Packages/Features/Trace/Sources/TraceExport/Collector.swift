@@ -70,4 +70,12 @@ public enum CollectorHeaders: Sendable {
             return lines
         }
     }
+
+    /// What of these lines nothing may show: the values, and what follows a scheme such as `Bearer`.
+    public static func secrets(of lines: [(name: String, value: Secret)]) -> [Secret] {
+        lines.flatMap { line -> [Secret] in
+            let parts = line.value.withText { $0.split(separator: " ", maxSplits: 1) }
+            return [line.value] + (parts.count == 2 ? [Secret(String(parts[1]))] : [])
+        }
+    }
 }

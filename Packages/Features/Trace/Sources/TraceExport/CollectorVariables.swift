@@ -107,7 +107,9 @@ public struct CollectorVariables: Sendable {
         ["OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"].flatMap { variable -> [Secret] in
             guard let list = value(variable).map({ Secret($0) }) else { return [] }
             // What cannot be read is a secret too.
-            do { return try CollectorHeaders.lines(of: list, from: variable).map(\.value) } catch { return [list] }
+            do { return CollectorHeaders.secrets(of: try CollectorHeaders.lines(of: list, from: variable)) } catch {
+                return [list]
+            }
         }
     }
 

@@ -68,6 +68,8 @@ struct CollectorTests {
         }
         let secrets = CollectorVariables(["OTEL_EXPORTER_OTLP_HEADERS": "a=hunter2hunter2"]).secrets
         #expect(secrets.count == 1 && secrets[0].equals(Secret("hunter2hunter2")))
+        let bearer = CollectorVariables(["OTEL_EXPORTER_OTLP_HEADERS": "a=Bearer%20hunter2hunter2"]).secrets
+        #expect(bearer.contains { $0.equals(Secret("hunter2hunter2")) })
     }
 
     @Test("The sampler and the facts about the program are those of the variables")

@@ -6,12 +6,34 @@ import HTTPCore
 import HTTPTesting
 import JSON
 import Registry
+import Settings
 import Testing
 import TraceExport
 import TraceKit
 import TraceStore
 
 @testable import Trace
+
+/// A vault with one secret, which gives it to nobody without a caller, as that of Auth does.
+struct VaultFeature: Feature {
+    static let manifest = Manifest(
+        id: "vault", summary: "A vault for tests", version: "1.0", provides: [.single((any SecretStore).self)])
+
+    private final class Store: SecretStore {
+        func secret(named name: SecretName) async throws -> Secret? {
+            try Caller.grantHere.check(.credential(name))
+            return name == "otel" ? Secret("authorization=Bearer%20hunter2hunter2") : nil
+        }
+
+        func store(_ secret: Secret, named name: SecretName) async throws {}
+        func remove(named name: SecretName) async throws {}
+        func names() async throws -> [SecretName] { ["otel"] }
+    }
+
+    init(_ settings: FeatureSettings) {}
+
+    func register(in registry: inout RegistryBuilder) { registry.provide((any SecretStore).self, Store()) }
+}
 
 @Suite("Traces that are sent by themselves", .timeLimit(.minutes(5)))
 struct DeliveryTests {
@@ -225,6 +247,21 @@ struct DeliveryTests {
                     try await tests.process(in: folder, tests.settings(collector))
                     #expect(try collector.names().count == 4)
                 }
+            }
+        }
+    }
+
+    @Test("Headers come from the vault, also when nobody is there")
+    func vault() async throws {
+        try await FakeCollector.run { (collector) async throws in
+            try await TemporaryDirectory.run { folder in
+                let settings = #"{trace: {endpoint: "\#(collector.address)", headers: "otel"}}"#
+                let host = try TestHost(
+                    [TraceFeature.self, WorkFeature.self, VaultFeature.self], settings: settings, folder: folder)
+                _ = try await host.perform("work.outer")
+                await host.session.close()
+                #expect(collector.requests.map { $0.headers["Authorization"] } == ["Bearer hunter2hunter2"])
+                #expect(host.host.redactor.redact("hunter2hunter2") == Redactor.mark)
             }
         }
     }
