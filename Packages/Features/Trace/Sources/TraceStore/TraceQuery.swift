@@ -125,15 +125,9 @@ extension TraceStore {
     ///   - last: only those that come after this one; nil for the first.
     ///   - limit: how many.
     public func spans(of trace: String, after last: TraceSpan? = nil, limit: Int) async throws -> [StoredSpan] {
-        guard let id = Hexadecimal.decode(trace) else { return [] }
-        let place = (last?.start ?? Timestamp(microseconds: .min), last?.context.span.bytes ?? [])
-        return try await database.read { connection in
-            try connection.all(
-                """
-                SELECT s.line, r.attributes, s.received FROM spans AS s JOIN resources AS r ON r.number = s.resource
-                    WHERE s.trace = ? AND (s.began, s.span) > (?, ?) ORDER BY s.began, s.span LIMIT ?
-                """, id, place.0, place.1, limit
-            ) { row in try StoredSpan(row) }
+        try await database.read { connection in
+            var programs = ProgramCache()
+            return try connection.spans(of: trace, after: last, limit: limit, &programs)
         }
     }
 
@@ -145,15 +139,35 @@ extension TraceStore {
             (wanted.limit, wanted.offset) = (.max, 0)
             ids = try await traces(wanted).traces.reversed().map(\.id)
         }
-        for id in ids {
-            var last: TraceSpan?
-            repeat {
-                let page = try await spans(of: id, after: last, limit: Self.page)
-                for span in page { try await body(span) }
-                last = page.count == Self.page ? page.last?.span : nil
-            } while last != nil
+        var (next, last): (Int, TraceSpan?) = (0, nil)
+        while next < ids.count {
+            let (page, read, isCut) = try await spans(of: ids[next...], after: last)
+            for span in page { try await body(span) }
+            // The last trace of a page may have more spans, with which the next page begins.
+            last = isCut ? page.last?.span : nil
+            next += isCut ? read - 1 : read
         }
     }
+
+    /// The spans of the first of these traces: several at once, because each look into the database takes time.
+    ///
+    /// - Parameter last: only those of the first trace that come after this one.
+    /// - Returns: the spans, of how many traces, and whether the last of these may have more.
+    private func spans(
+        of traces: ArraySlice<String>, after last: TraceSpan?
+    ) async throws -> (page: [StoredSpan], traces: Int, isCut: Bool) {
+        try await database.read { connection in
+            var (page, last, read): ([StoredSpan], TraceSpan?, Int) = ([], last, 0)
+            var programs = ProgramCache()
+            for trace in traces where page.count < Self.together {
+                page += try connection.spans(of: trace, after: last, limit: Self.together - page.count, &programs)
+                (last, read) = (nil, read + 1)
+            }
+            return (page, read, page.count == Self.together)
+        }
+    }
+
+    private static var together: Int { 2_000 }
 
     /// Passes on the name of each span, how long it took, and whether it failed.
     public func forEachTime(
@@ -219,11 +233,36 @@ extension TraceStore {
     }
 }
 
+extension Connection {
+    fileprivate func spans(
+        of trace: String, after last: TraceSpan?, limit: Int, _ programs: inout ProgramCache
+    ) throws -> [StoredSpan] {
+        guard let id = Hexadecimal.decode(trace) else { return [] }
+        let place = (last?.start ?? Timestamp(microseconds: .min), last?.context.span.bytes ?? [])
+        return try all(
+            """
+            SELECT s.line, r.attributes, s.received FROM spans AS s JOIN resources AS r ON r.number = s.resource
+                WHERE s.trace = ? AND (s.began, s.span) > (?, ?) ORDER BY s.began, s.span LIMIT ?
+            """, id, place.0, place.1, limit
+        ) { row in try StoredSpan(row, &programs) }
+    }
+}
+
+/// What the last program was, since neighbours are mostly of the same one.
+struct ProgramCache {
+    private var text = "{}"
+    private var resource: JSONObject = [:]
+
+    fileprivate mutating func resource(_ text: String) throws -> JSONObject {
+        if text != self.text { (self.text, resource) = (text, try JSON(parsing: text).object ?? [:]) }
+        return resource
+    }
+}
+
 extension StoredSpan {
-    init(_ row: borrowing Row) throws {
-        let (line, attributes): ([UInt8], String) = (try row[0], try row[1])
-        span = try SpanLine.read(line)
-        resource = try JSON(parsing: attributes).object ?? [:]
+    init(_ row: borrowing Row, _ programs: inout ProgramCache) throws {
+        span = try SpanLine.read(try row[0] as [UInt8])
+        resource = try programs.resource(try row[1])
         isReceived = try row[2]
     }
 }
@@ -232,56 +271,5 @@ extension String {
     /// The bytes of an id that begins with these digits and goes on with one digit.
     fileprivate func padding(with digit: Character) -> [UInt8] {
         Hexadecimal.decode(self + String(repeating: digit, count: 32 - count)) ?? []
-    }
-}
-
-/// Why a trace cannot be shown.
-public enum TraceError: Failure, Hashable {
-    /// The word is no id.
-    case notID(String)
-    /// There is no such trace.
-    case unknown(String)
-    /// Several traces have an id that begins so.
-    case ambiguous(String)
-    /// The trace has no such span, or several whose ids begin so.
-    case notOneSpan(String)
-    /// A file has no spans.
-    case noSpans(String)
-    /// The number is no port.
-    case notPort(Int)
-
-    public var code: String {
-        switch self {
-        case .notID: "trace.not-an-id"
-        case .unknown: "trace.unknown"
-        case .ambiguous: "trace.ambiguous"
-        case .notOneSpan: "trace.not-one-span"
-        case .noSpans: "trace.no-spans"
-        case .notPort: "trace.not-a-port"
-        }
-    }
-
-    public var exit: ExitCode {
-        switch self {
-        case .notID, .ambiguous, .notOneSpan, .notPort: .usage
-        case .unknown, .noSpans: .failed
-        }
-    }
-
-    public var message: String {
-        switch self {
-        case .notID(let word):
-            "\(PlainText.escape(word).quotedForMessage) is no id of a trace, which has up to 32 hexadecimal digits; 'trace list' shows them"
-        case .unknown(let word):
-            "there is no trace \(PlainText.escape(word)); it may have been removed (trace.keep, trace.budget), or trace.record is false"
-        case .ambiguous(let word):
-            "several traces begin with \(PlainText.escape(word)); give more digits"
-        case .notOneSpan(let word):
-            "the trace has no span, or several, whose id begins with \(PlainText.escape(word)); 'trace show' lists them"
-        case .noSpans(let path):
-            "\(PlainText.escape(path)) has no spans, one a line, as 'trace export' writes them"
-        case .notPort(let number):
-            "\(number) is not a valid port; choose one from 1 to 65535, or 0 for any free port"
-        }
     }
 }

@@ -57,14 +57,15 @@ extension TraceStore {
     public func waiting(forCollector address: String, limit: Int) async throws -> [StoredSpan] {
         guard Files.exists(database.path) else { return [] }
         return try await database.read { connection in
-            try connection.all(
+            var programs = ProgramCache()
+            return try connection.all(
                 """
                 SELECT s.line, r.attributes, s.received FROM unsent AS u JOIN collectors AS c ON c.number = u.collector
                     JOIN spans AS s ON s.trace = u.trace AND s.span = u.span
                     JOIN resources AS r ON r.number = s.resource
                     WHERE c.address = ? ORDER BY u.number LIMIT ?
                 """, address, limit
-            ) { row in try StoredSpan(row) }
+            ) { row in try StoredSpan(row, &programs) }
         }
     }
 

@@ -125,4 +125,27 @@ struct StoreTests {
                 ] && seen.count == 5)
         }
     }
+
+    @Test("The spans of long and short traces are passed on in order, each once")
+    func pages() async throws {
+        try await StoreLab.run { (lab) async throws in
+            for (trace, count) in [(1, 3), (2, 4_500), (3, 1), (4, 2_000), (5, 2)] {
+                let spans = try (1...count).map { number in
+                    let (trace, span) = (TraceID(words: (0, UInt64(trace))), SpanID(word: UInt64(number)))
+                    return TraceSpan(
+                        name: "\(number)", feature: "x",
+                        context: TraceContext(trace: try #require(trace), span: try #require(span)), parent: nil,
+                        start: Timestamp(microseconds: Int64(number / 7)), duration: .seconds(1))
+                }
+                _ = try await lab.store.add(received: [(["service.name": .string("\(trace)")], spans)])
+            }
+            var seen: [String: Int] = [:]
+            try await lab.store.forEachSpan(TraceQuery()) { stored in
+                let program = stored.resource["service.name"]?.string ?? ""
+                seen[program, default: 0] += 1
+                #expect(stored.span.name == "\(seen[program] ?? 0)")
+            }
+            #expect(seen == ["1": 3, "2": 4_500, "3": 1, "4": 2_000, "5": 2])
+        }
+    }
 }
