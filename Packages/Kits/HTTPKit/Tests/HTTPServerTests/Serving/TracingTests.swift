@@ -112,7 +112,8 @@ import Testing
         try await TraceContext.$current.withValue(outer) {
             try await withServer(routes, { $0.tracer = recorder.tracer }) { server in
                 for id in ["r1", "r2"] { _ = try await server.get("/a", "X-Request-ID: \(id)") }
-                _ = try await server.exchange("BREW /a HTTP/1.1\r\nHost: localhost\r\nX-Request-ID: r3\r\n\r\n")
+                let fields = "Host: localhost\r\nX-Request-ID: r3\r\nConnection: close\r\n\r\n"
+                _ = try await server.exchange("BREW /a HTTP/1.1\r\n\(fields)")
             }
         }
         var traces: Set<TraceID> = []
