@@ -3,18 +3,21 @@ import Capabilities
 /// Records the transactions of a database within the span of the running work: each one that writes, and one that reads if
 /// it fails or takes long, because programs read all the time.
 struct TransactionSpans: Sendable {
-    enum Kind: String {
+    enum Kind {
         case read, write
     }
 
     /// A read that takes longer is recorded.
     static let slow = Duration.milliseconds(10)
 
-    private let name: String
+    private let file: String
+    /// The names of the spans, which are not put together for each of them.
+    private let names: (read: String, write: String)
     private let isOn: Bool
 
     init(ofDatabase path: String, isOn: Bool) {
-        name = String(path.split(separator: "/").last ?? "")
+        file = String(path.split(separator: "/").last ?? "")
+        names = ("read \(file)", "write \(file)")
         self.isOn = isOn
     }
 
@@ -47,9 +50,10 @@ struct TransactionSpans: Sendable {
     private func begin(_ kind: Kind) -> Running? {
         guard isOn else { return nil }
         let tracer = Tracer.current
-        guard let record = tracer.begin("\(kind.rawValue) \(name)", .client, of: "storage") else { return nil }
+        let name = kind == .read ? names.read : names.write
+        guard let record = tracer.begin(name, .client, of: "storage") else { return nil }
         record.set(.databaseSystem, "sqlite")
-        record.set(.databaseName, .string(name))
+        record.set(.databaseName, .string(file))
         return Running(tracer: tracer, record: record, kind: kind)
     }
 
