@@ -72,24 +72,6 @@ struct SharedTimerTests {
         }
     }
 
-    @Test("Work that waits for nothing begins and ends on the calling thread, without an alarm")
-    func immediate() async throws {
-        struct Refused: Error {}
-        try await SharedTimer.run(on: clock) { timer in
-            for _ in 0..<10 {
-                guard case .ended(.success(0)) = await bounded(by: .seconds(1), on: timer, { timer.count }) else {
-                    Issue.record("it did not end")
-                    return
-                }
-            }
-            guard case .ended(.failure(is Refused)) = await bounded(by: .seconds(1), on: timer, { throw Refused() })
-            else {
-                Issue.record("it did not fail")
-                return
-            }
-        }
-    }
-
     @Test("A cancelled wait ends at once, and one that was cancelled before does not begin its work")
     func cancelled() async throws {
         let mayEnd = Promise<Void>()

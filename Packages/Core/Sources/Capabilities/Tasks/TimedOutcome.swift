@@ -28,13 +28,12 @@ public func bounded<Value: Sendable>(
     }
 }
 
-/// The same for work that comes often. All limits share one sleeping task, and the work begins on the calling thread: it can be
-/// abandoned, and hears that it is cancelled, only from where it first waits for something.
+/// The same for work that comes often: all limits share one sleeping task.
 public func bounded<Value: Sendable>(
     by limit: Duration, on timer: SharedTimer, _ work: @escaping @Sendable () async throws -> Value
 ) async -> TimedOutcome<Value> {
     await bounded { settle in
-        Task.immediate { settle(await result(of: work)) }
+        Task { settle(await result(of: work)) }
     } settingAlarm: { ring in
         let number = timer.set(after: limit, ring)
         return { timer.remove(number) }
@@ -56,7 +55,7 @@ private func bounded<Value: Sendable>(
     let first = Promise<TimedOutcome<Value>>()
     // It is cancelled below. A task group would wait for work that never ends.
     let worker = begin { first.settle(.ended($0)) }
-    // Work that waits for nothing has ended by now.
+    // The work may have ended by now.
     let removeAlarm = first.isSettled ? {} : setAlarm { first.settle(.timedOut) }
     defer {
         worker.cancel()

@@ -5,7 +5,6 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <time.h>
 
 enum { batch = 256 };
 
@@ -54,16 +53,4 @@ int loopkit_eventfd(void) {
 int loopkit_accept(int listener) {
     int descriptor = accept4(listener, 0, 0, SOCK_NONBLOCK | SOCK_CLOEXEC);
     return descriptor < 0 ? -errno : descriptor;
-}
-
-int loopkit_semaphore_wait(sem_t *semaphore, int64_t nanoseconds) {
-    const int64_t second = 1000000000;
-    struct timespec end;
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    nanoseconds += end.tv_nsec;
-    end.tv_sec += nanoseconds / second;
-    end.tv_nsec = nanoseconds % second;
-    while (sem_clockwait(semaphore, CLOCK_MONOTONIC, &end) != 0)
-        if (errno != EINTR) return -errno;
-    return 0;
 }

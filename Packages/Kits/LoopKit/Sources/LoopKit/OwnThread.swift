@@ -126,3 +126,28 @@ public final class OwnThreadExecutor: TaskExecutor {
         }
     }
 }
+
+/// A semaphore of the system, for a thread that waits without a task.
+@safe private final class Bell: @unchecked Sendable {
+    // Safe to share: a POSIX semaphore may be used by several threads, and it never moves.
+    private let semaphore: UnsafeMutablePointer<sem_t>
+
+    init() {
+        unsafe semaphore = .allocate(capacity: 1)
+        unsafe semaphore.initialize(to: sem_t())
+        unsafe sem_init(semaphore, 0, 0)
+    }
+
+    deinit {
+        unsafe sem_destroy(semaphore)
+        unsafe semaphore.deallocate()
+    }
+
+    func ring() {
+        unsafe sem_post(semaphore)
+    }
+
+    func wait() {
+        while unsafe sem_wait(semaphore) != 0 {}
+    }
+}

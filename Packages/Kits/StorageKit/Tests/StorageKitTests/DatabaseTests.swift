@@ -269,20 +269,6 @@ struct DatabaseTests {
         }
     }
 
-    @Test("Work in quick succession shares a thread, which ends when there is none for a moment")
-    func threads() async throws {
-        try await withDatabase { database in
-            var threads = [""]
-            // On a busy machine the next call may come too late.
-            repeat {
-                threads.append(try await database.write { _ in try Files.canonical("/proc/thread-self") })
-            } while threads.count < 1000 && !threads.suffix(2).allSatisfy { $0 == threads.last }
-            #expect(threads.count < 1000)
-            while threads.contains(where: { Files.exists($0) }) { await Task.yield() }
-            #expect(try await database.write { _ in true })
-        }
-    }
-
     @Test("Callers with their own threads read and write at once, concurrently with tasks")
     func now() async throws {
         try await withDatabase { database in

@@ -129,7 +129,7 @@ final class ServerTools: ToolSource {
         // What nobody has read yet is replaced by what comes next.
         let (steps, step) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(100))
         return try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addImmediateTask {
+            group.addTask {
                 for await line in steps { await tell(line) }
             }
             defer { step.finish() }

@@ -1,7 +1,6 @@
-// Functions that the Glibc module does not expose to Swift: epoll, eventfd, accept4, netlink, timers and sem_clockwait.
+// Functions that the Glibc module does not expose to Swift: epoll, eventfd, accept4, netlink and timers.
 #pragma once
 
-#include <semaphore.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,8 +23,6 @@ int loopkit_epoll_wait(int epoll, struct loopkit_event *_Nonnull events, int cap
 int loopkit_eventfd(void);
 // A connection that does not block and is not inherited.
 int loopkit_accept(int listener);
-// Waits for a semaphore, for so long by the clock that nobody sets.
-int loopkit_semaphore_wait(sem_t *_Nonnull semaphore, int64_t nanoseconds);
 
 // A socket that receives changes of interfaces, addresses and routes from the kernel.
 int loopkit_network_open(void);

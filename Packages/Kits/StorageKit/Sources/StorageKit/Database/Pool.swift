@@ -4,14 +4,12 @@ import Synchronization
 
 /// A few connections for many callers, served in order of arrival.
 ///
-/// Work runs on separate threads, because it blocks. A thread starts when there is work for a free lane and ends a moment
-/// after there is none, so an idle database has no threads.
+/// Work runs on separate threads, because it blocks. A thread starts when there is work for a free lane and ends when
+/// there is none, so an idle database has no threads.
 final class Pool: Sendable {
     private struct State {
         var waiting = JobQueue()
         var idle: [Lane] = []
-        /// Threads without work, each of which waits a moment for more.
-        var resting: [Worker] = []
         /// The number of working lanes, on threads of the pool and of callers.
         var busy = 0
         var working = 0
@@ -21,18 +19,12 @@ final class Pool: Sendable {
 
     private enum Step {
         case start(Lane)
-        case wake(Worker, Lane)
         case wait
         case refuse(any Error)
     }
 
     /// The limit of waiting callers. More than that is a runaway caller.
     private static let limit = 10_000
-
-    /// How long a thread waits for more work, since work often comes in quick succession and starting a thread takes longer
-    /// than most of it.
-    private static let rest = Duration.milliseconds(10)
-    private typealias Worker = Handover<(job: Job, lane: Lane)>
 
     private let path: String
     private let width: Int
@@ -125,8 +117,7 @@ extension Pool {
             if state.working < width {
                 state.working += 1
                 state.busy += 1
-                let lane = state.idle.popLast() ?? Lane()
-                return state.resting.popLast().map { .wake($0, lane) } ?? .start(lane)
+                return .start(state.idle.popLast() ?? Lane())
             }
             guard state.waiting.count < Self.limit else {
                 let message =
@@ -140,7 +131,6 @@ extension Pool {
         case .wait: break
         case .refuse(let error): job.refuse(error)
         case .start(let lane): start(job, in: lane)
-        case .wake(let worker, let lane): worker.give((job, lane))
         }
     }
 
@@ -151,11 +141,11 @@ extension Pool {
 
     private func start(_ job: Job, in lane: Lane) {
         do throws(LoopError) {
-            let worker = Worker()
-            worker.give((job, lane))
             _ = try OwnThread { [self] in
-                while let work = worker.take(within: Self.rest) ?? (endRest(of: worker) ? nil : worker.take()) {
-                    serve(work.job, in: work.lane, by: worker)
+                var next: Job? = job
+                while let job = next {
+                    job.run(lane)
+                    next = nextJob(for: lane)
                 }
             }
         } catch {
@@ -165,37 +155,16 @@ extension Pool {
         }
     }
 
-    /// Runs a job and those that wait.
-    private func serve(_ job: Job, in lane: Lane, by worker: Worker) {
-        var next: Job? = job
-        while let job = next {
-            job.run(lane)
-            next = nextJob(for: lane, orRest: worker)
-        }
-    }
-
     /// The next job in the queue. Without one, the lane is returned in the same step. Otherwise a caller in between
     /// would open another connection, and a database in memory would be empty.
-    ///
-    /// - Parameter worker: the thread, which then waits for more work.
-    private func nextJob(for lane: Lane, orRest worker: Worker? = nil) -> Job? {
+    private func nextJob(for lane: Lane) -> Job? {
         let (job, leavings) = state.withLock { state -> (Job?, Leavings) in
             if let job = state.waiting.popFirst() { return (job, Leavings()) }
             state.working -= 1
-            if let worker { state.resting.append(worker) }
             return (nil, putBack(lane, in: &state))
         }
         settle(leavings)
         return job
-    }
-
-    /// False if work for the thread is about to be handed over.
-    private func endRest(of worker: Worker) -> Bool {
-        state.withLock { state in
-            guard let index = state.resting.firstIndex(where: { $0 === worker }) else { return false }
-            state.resting.remove(at: index)
-            return true
-        }
     }
 
     /// Work to do after the lock is released.
