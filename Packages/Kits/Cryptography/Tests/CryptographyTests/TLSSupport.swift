@@ -50,11 +50,15 @@ struct SocketPair: ~Copyable {
 
     init() throws {
         var descriptors: [Int32] = [-1, -1]
-        try #require(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &descriptors) == 0)
+        try #require(
+            unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &descriptors) == 0
+        )
         (server, client) = (descriptors[0], descriptors[1])
     }
 
     mutating func closeClient() {
+        // A child that another test is starting may have a copy of it for a moment.
+        shutdown(client, Int32(SHUT_RDWR))
         close(client)
         client = -1
     }

@@ -10,7 +10,8 @@ struct RaceTests {
     @Test("A wake-up between an attempt and the wait is not lost, 40,000 times in two directions")
     func noneLost() async throws {
         var ends: [Int32] = [-1, -1]
-        try #require(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        try #require(
+            unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
         let (left, right) = (
             try LoopDescriptor(owning: ends[0], loop: loop), try LoopDescriptor(owning: ends[1], loop: loop)
         )

@@ -40,7 +40,7 @@ struct SharedChannelTests {
     @Test("So do sockets, as some programs give them to their children")
     func sockets() async throws {
         var (one, two) = ([Int32](repeating: 0, count: 2), [Int32](repeating: 0, count: 2))
-        let stream = Int32(SOCK_STREAM.rawValue)
+        let stream = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         try #require(unsafe socketpair(AF_UNIX, stream, 0, &one) == 0 && socketpair(AF_UNIX, stream, 0, &two) == 0)
         try await check(input: one, output: two)
     }
