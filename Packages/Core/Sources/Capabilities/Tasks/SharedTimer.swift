@@ -43,7 +43,7 @@ public final class SharedTimer: Sendable {
     ) async throws -> Value {
         let timer = SharedTimer(on: clock)
         return try await withThrowingTaskGroup(of: Void.self) { group in
-            // Work that begins on the thread of `body` may hold it up, and alarms ring nevertheless.
+            // Alarms ring although the thread that `body` prefers is held up.
             group.addTask(executorPreference: globalConcurrentExecutor) { try await timer.ring() }
             defer { group.cancelAll() }
             return try await body(timer)
@@ -95,12 +95,6 @@ public final class SharedTimer: Sendable {
     /// Waits for a time, or for an alarm that comes before it.
     private func wait(until time: Duration?, beyond seen: Int) async throws -> Int {
         guard let time else { return try await earlier.wait(beyond: seen) }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { [earlier] in try await earlier.wait(beyond: seen) }
-            group.addTask { [sleep] in try await sleep(time) }
-            defer { group.cancelAll() }
-            try await group.next()
-        }
-        return earlier.count
+        return try await earlier.wait(beyond: seen) { [sleep] in try await sleep(time) }
     }
 }

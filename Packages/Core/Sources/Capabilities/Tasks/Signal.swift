@@ -48,6 +48,19 @@ public final class Signal: Sendable {
         return self.count
     }
 
+    /// Waits until the number is larger than `count` or `sleep` ends, and returns the number.
+    public func wait(
+        beyond count: Int, orUntil sleep: @escaping @Sendable () async throws -> Void
+    ) async throws -> Int {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.wait(beyond: count) }
+            group.addTask { try await sleep() }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+        return self.count
+    }
+
     /// The current number of waiters.
     var waiters: Int { state.withLock { $0.waiting.count } }
 }

@@ -176,12 +176,6 @@ extension RPCConnection {
 
     private func waitForNews(beyond seen: Int, until deadline: ContinuousClock.Instant?) async throws -> Int {
         guard let deadline else { return try await lateness.wait(beyond: seen) }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { [lateness] in try await lateness.wait(beyond: seen) }
-            group.addTask { try await ContinuousClock().sleep(until: deadline) }
-            defer { group.cancelAll() }
-            try await group.next()
-        }
-        return lateness.count
+        return try await lateness.wait(beyond: seen) { try await ContinuousClock().sleep(until: deadline) }
     }
 }
