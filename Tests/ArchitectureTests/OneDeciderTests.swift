@@ -21,15 +21,18 @@ private enum Deciding {
             "it carries out what a grant has decided",
     ]
 
+    /// What every line with a sign has.
+    private static let words = ["(rule:", "GrantDecision", "ApprovalVerdict", "(isAllowed:", ".isWithinMode"]
+
     /// The signs of a decision in a source, each with its line.
     static func signs(in text: String) -> [String] {
-        text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { number, line in
+        lines(of: text, with: words).compactMap { number, line in
             let isSign =
                 line.contains(/\.(allow|ask|deny)\(rule:/)
                 || line.contains(/-> (GrantDecision|ApprovalVerdict)\b/)
                 || line.contains(/\b(AccessFailure|ApprovalDecision)\((rule|isAllowed):/)
                 || line.contains(/\.isWithinMode\b/)
-            return isSign ? "line \(number + 1): \(line.drop(while: \.isWhitespace))" : nil
+            return isSign ? "line \(number): \(line.drop(while: \.isWhitespace))" : nil
         }
     }
 }

@@ -3,7 +3,7 @@ public func importedModules(in text: String) -> [String] {
     let attribute = /(?:@\w+(?:\([^)]*\))?\s+)*/
     let access = /(?:(?:public|package|internal|fileprivate|private)\s+)?/
     let kind = /(?:(?:struct|class|enum|protocol|typealias|func|let|var)\s+)?/
-    return text.split(separator: "\n").compactMap { line in
+    return lines(of: text, with: ["import "]).compactMap { _, line in
         let line = line.drop { $0 == " " || $0 == "\t" }
         guard let before = line.prefixMatch(of: attribute) else { return nil }
         guard let access = line[before.range.upperBound...].prefixMatch(of: access) else { return nil }
