@@ -12,6 +12,7 @@ let sandboxKit: Target.Dependency = .product(name: "SandboxKit", package: "Sandb
 let server: Target.Dependency = .product(name: "HTTPServer", package: "HTTPKit")
 let storageKit: Target.Dependency = .product(name: "StorageKit", package: "StorageKit")
 let toolKit: Target.Dependency = .product(name: "ToolKit", package: "ToolKit")
+let traceKit: Target.Dependency = .product(name: "TraceKit", package: "TraceKit")
 
 /// What tests use of the packages below.
 let testing: [Target.Dependency] = [
@@ -33,7 +34,7 @@ let package = Package(
         .package(path: "../../Kits/LoopKit"),
         .package(path: "../../Kits/ModelKit"), .package(path: "../../Kits/ProcessKit"),
         .package(path: "../../Kits/SandboxKit"), .package(path: "../../Kits/StorageKit"),
-        .package(path: "../../Kits/ToolKit"),
+        .package(path: "../../Kits/ToolKit"), .package(path: "../../Kits/TraceKit"),
     ],
     targets: [
         .target(name: "GatewayStore", dependencies: [core, modelKit, processKit, storageKit]),
@@ -42,7 +43,7 @@ let package = Package(
         .target(name: "GatewayTurns", dependencies: ["GatewayModels", "GatewayStore", core, modelKit, toolKit]),
         .target(
             name: "GatewayAPI",
-            dependencies: ["GatewayStore", "GatewayTurns", core, modelKit, server, toolKit]),
+            dependencies: ["GatewayStore", "GatewayTurns", core, modelKit, server, toolKit, traceKit]),
         .target(
             name: "Gateway",
             dependencies: [

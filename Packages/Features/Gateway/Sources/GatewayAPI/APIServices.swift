@@ -2,6 +2,7 @@ public import Capabilities
 public import GatewayStore
 public import GatewayTurns
 import HTTPServer
+import TraceKit
 
 /// The services that the gateway's routes use.
 public struct APIServices: Sendable {
@@ -23,7 +24,8 @@ public struct APIServices: Sendable {
     private let parts: @Sendable () -> SettingsParts
     /// The program's version, as `/health` reports it.
     public let version: String
-    let metrics: GatewayMetrics
+    let metrics = TurnMetrics()
+    let requests = RequestMetrics()
     /// Whether a turn continues when its client disconnects; nil to follow the turns' settings.
     public var keepsRunning: Bool?
     /// How long the head of a streamed response waits for the model, so that an early failure still gets its own
@@ -41,13 +43,12 @@ public struct APIServices: Sendable {
     ///
     /// - Parameter parts: called for each request, so it must return at once.
     public init(
-        store: GatewayStore, version: String, metrics: GatewayMetrics = GatewayMetrics(),
-        now: @escaping @Sendable () -> Timestamp, parts: @escaping @Sendable () -> SettingsParts
+        store: GatewayStore, version: String, now: @escaping @Sendable () -> Timestamp,
+        parts: @escaping @Sendable () -> SettingsParts
     ) {
         self.store = store
         self.parts = parts
         self.version = version
-        self.metrics = metrics
         self.now = now
         started = now()
     }
@@ -55,10 +56,10 @@ public struct APIServices: Sendable {
     /// Services with settings that never change.
     public init(
         store: GatewayStore, turns: Turns, folders: ProjectFolders, version: String,
-        metrics: GatewayMetrics = GatewayMetrics(), now: @escaping @Sendable () -> Timestamp
+        now: @escaping @Sendable () -> Timestamp
     ) {
         let parts = SettingsParts(turns: turns, folders: folders)
-        self.init(store: store, version: version, metrics: metrics, now: now) { parts }
+        self.init(store: store, version: version, now: now) { parts }
     }
 
     /// The turns with the current settings. A request reads them once.

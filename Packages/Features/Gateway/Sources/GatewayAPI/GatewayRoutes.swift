@@ -76,6 +76,6 @@ extension ServerConfiguration {
         status = { FailureStatus.known($0) }
         // The header names that OpenAI's and Anthropic's clients read.
         requestIDHeaders = ["X-Request-ID", "request-id"]
-        tracer = Tracer(sinks: [services.metrics] + sinks, now: services.now)
+        tracer = Tracer(sinks: [services.requests] + sinks, now: services.now)
     }
 }

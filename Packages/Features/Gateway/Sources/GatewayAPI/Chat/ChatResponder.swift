@@ -185,7 +185,7 @@ struct TurnOpening: Sendable {
 /// suspension point takes memory for each.
 final class StreamedAnswer<Form: AnswerForm>: Sendable {
     private let turn: OpenTurn
-    private let metrics: GatewayMetrics
+    private let metrics: TurnMetrics
     private let isAgent: Bool
     private let start: ContinuousClock.Instant
     private let form: Mutex<Form>
@@ -194,7 +194,7 @@ final class StreamedAnswer<Form: AnswerForm>: Sendable {
 
     init(
         _ turn: OpenTurn, _ form: Form, after first: [GatewayEvent], isAgent: Bool,
-        since start: ContinuousClock.Instant, _ metrics: GatewayMetrics
+        since start: ContinuousClock.Instant, _ metrics: TurnMetrics
     ) {
         self.turn = turn
         self.metrics = metrics

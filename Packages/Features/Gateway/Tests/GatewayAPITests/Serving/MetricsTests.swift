@@ -3,8 +3,6 @@ import HTTPCore
 import JSON
 import Testing
 
-@testable import GatewayAPI
-
 @Suite("Metrics", .timeLimit(.minutes(5))) struct MetricsTests {
     @Test("Requests, turns, tokens and tool calls are counted")
     func counted() async throws {
@@ -36,20 +34,5 @@ import Testing
                 #expect(Double(value) != nil, "\(line)")
             }
         }
-    }
-
-    @Test("Labels and buckets are written in Prometheus' format")
-    func text() {
-        var text = PrometheusText()
-        text.number("a", "1", [("b", "c\"d\\e\nf")])
-        #expect(text.text == "a{b=\"c\\\"d\\\\e\\nf\"} 1\n")
-        var histogram = Histogram()
-        for seconds in [0.002, 0.002, 20, 1000] { histogram.add(seconds) }
-        var buckets = PrometheusText()
-        buckets.histogram("t", histogram)
-        #expect(buckets.text.contains("t_bucket{le=\"0.001\"} 0\nt_bucket{le=\"0.005\"} 2\n"))
-        #expect(
-            buckets.text.contains("t_bucket{le=\"30.0\"} 3\n") && buckets.text.contains("t_bucket{le=\"+Inf\"} 4\n"))
-        #expect(buckets.text.hasSuffix("t_sum 1020.004\nt_count 4\n"))
     }
 }
