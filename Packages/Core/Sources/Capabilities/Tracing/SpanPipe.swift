@@ -1,3 +1,4 @@
+import JSON
 import Synchronization
 
 /// Begins and ends the spans of one tracer.
@@ -5,6 +6,9 @@ import Synchronization
 final class SpanPipe: Sendable {
     private let sinks: [any SpanSink]
     private let counters: [any SpanSink]
+    private let logs: [any SpanSink]
+    /// Whether a sink wants the spans of what is done in a request, and not only those that begin here.
+    private let looksInside: Bool
     private let now: @Sendable () -> Timestamp
     private let ticks: (@Sendable () -> Int64)?
     private let sampling: TraceSampling
@@ -16,6 +20,8 @@ final class SpanPipe: Sendable {
     ) {
         self.sinks = sinks.filter { !$0.countsAll }
         counters = sinks.filter(\.countsAll)
+        logs = sinks.filter { $0.levels != nil }
+        looksInside = !self.sinks.isEmpty || !logs.isEmpty
         self.now = now
         self.sampling = sampling
         self.ticks = ticks
@@ -30,7 +36,7 @@ final class SpanPipe: Sendable {
         let context = TraceContext(
             trace: trace, span: ids.span(), isSampled: isSampled, state: outer?.state, isRemote: false, held: held,
             // What only counts requests gains nothing from what kits do in them.
-            pipe: sinks.isEmpty ? nil : self)
+            pipe: looksInside ? self : nil)
         return SpanRecord(name, kind, scope, context, under: outer, start: now(), ticks: ticks)
     }
 
@@ -40,6 +46,18 @@ final class SpanPipe: Sendable {
         for counter in counters { counter.record(span) }
         guard let held = span.context.held else { return deliver(span) }
         for span in held.take(span, slow: sampling.slow) { deliver(span) }
+    }
+
+    func log(
+        _ level: LogLevel, _ scope: String, isTold: Bool, _ message: () -> String, _ attributes: () -> JSONObject
+    ) {
+        let wanting = logs.filter { $0.levels?.includes(level, of: scope) == true }
+        guard !wanting.isEmpty else { return }
+        let context = TraceContext.current
+        var log = LogRecord(
+            level, scope, message(), attributes(), at: now(), trace: context?.trace, span: context?.span)
+        log.isTold = isTold
+        for sink in wanting { sink.record(log) }
     }
 
     private func deliver(_ span: SpanRecord) {

@@ -71,7 +71,7 @@ public final class SpanRecord: Sendable {
     }
 
     /// Whether nothing is around it in this process.
-    var isLocalRoot: Bool { parent == nil || isParentRemote }
+    public var isLocalRoot: Bool { parent == nil || isParentRemote }
 
     // MARK: While it runs
 

@@ -111,7 +111,15 @@ public struct TraceID: Sendable, Hashable, CustomStringConvertible {
     /// Half of the id, which is as good as random.
     var half: UInt64 { low }
 
-    init?(hex: Substring) {
+    /// The id of these 16 bytes; nil for another number of them, and for zero.
+    public init?(bytes: [UInt8]) {
+        guard bytes.count == 16 else { return nil }
+        self.init(words: (UInt64(bigEndian: bytes[..<8]), UInt64(bigEndian: bytes[8...])))
+    }
+
+    /// The id with these 32 lower-case digits; nil for zero and for anything else.
+    public init?(hex: some StringProtocol) {
+        let hex = Substring(hex)
         guard hex.utf8.count == 32, let high = UInt64(lowerHex: hex.prefix(16)),
             let low = UInt64(lowerHex: hex.suffix(16)), high | low != 0
         else { return nil }
@@ -144,7 +152,15 @@ public struct SpanID: Sendable, Hashable, CustomStringConvertible {
     /// The same as 8 bytes.
     public var bytes: [UInt8] { value.bigEndianBytes }
 
-    init?(hex: Substring) {
+    /// The id of these 8 bytes; nil for another number of them, and for zero.
+    public init?(bytes: [UInt8]) {
+        guard bytes.count == 8 else { return nil }
+        self.init(word: UInt64(bigEndian: bytes[...]))
+    }
+
+    /// The id with these 16 lower-case digits; nil for zero and for anything else.
+    public init?(hex: some StringProtocol) {
+        let hex = Substring(hex)
         guard hex.utf8.count == 16, let value = UInt64(lowerHex: hex), value != 0 else { return nil }
         self.value = value
     }
@@ -154,6 +170,8 @@ public struct SpanID: Sendable, Hashable, CustomStringConvertible {
 
 extension UInt64 {
     fileprivate var bigEndianBytes: [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: self >> (56 - 8 * $0)) } }
+
+    fileprivate init(bigEndian bytes: ArraySlice<UInt8>) { self = bytes.reduce(0) { $0 << 8 | UInt64($1) } }
 
     /// The standard allows only lower-case digits, and no sign.
     fileprivate init?(lowerHex text: Substring) {

@@ -1,3 +1,5 @@
+public import JSON
+
 /// Records spans of work and passes them to all sinks. Without a sink it costs one branch.
 ///
 /// ```swift
@@ -71,6 +73,17 @@ public struct Tracer: Sendable {
         }
     }
 
+    /// Adds an entry to the log, which belongs to the span of the running task. Without a sink that wants it nothing is made.
+    ///
+    /// - Parameter isTold: whether the person is told the same.
+    public func log(
+        _ level: LogLevel, of scope: @autoclosure () -> String, isTold: Bool = false,
+        _ message: @autoclosure () -> String,
+        _ attributes: @autoclosure () -> JSONObject = [:]
+    ) {
+        if let pipe, !Self.isMuted { pipe.log(level, scope(), isTold: isTold, message, attributes) }
+    }
+
     /// Begins a span whose work does not end where it began, such as that of a request with a stream; nil without a sink.
     /// `end(_:failure:)` ends it.
     ///
@@ -125,13 +138,20 @@ public protocol SpanSink: AnyObject, Sendable {
     /// Which traces it wants; nil for none at all.
     var sampling: TraceSampling? { get }
 
+    /// Which entries of the log it wants; nil for none.
+    var levels: LogLevels? { get }
+
     /// Called once for each span, after its work has ended. Its attributes may contain secrets until they are copied without.
     func record(_ span: SpanRecord)
+    /// Called for each entry of the log that it wants. It may contain secrets until it is redacted.
+    func record(_ log: LogRecord)
 }
 
 extension SpanSink {
     public var countsAll: Bool { false }
     public var sampling: TraceSampling? { TraceSampling() }
+    public var levels: LogLevels? { nil }
+    public func record(_ log: LogRecord) {}
 }
 
 /// The work that runs in a span, for the facts about it. Without a sink nothing is kept.

@@ -16,9 +16,15 @@ public struct ActionContext: Sendable {
         let generation: Generation
         let caller: Caller
         let output: any ActionOutput
+        /// The feature of the action; nil for code that tests run without one.
+        let feature: String?
 
-        init(_ session: WorkbenchSession, _ generation: Generation, _ caller: Caller, _ output: any ActionOutput) {
+        init(
+            _ session: WorkbenchSession, _ generation: Generation, _ caller: Caller, _ output: any ActionOutput,
+            _ feature: String?
+        ) {
             (self.session, self.generation, self.caller, self.output) = (session, generation, caller, output)
+            self.feature = feature
         }
     }
 
@@ -33,9 +39,10 @@ public struct ActionContext: Sendable {
     private var output: any ActionOutput { facts.output }
 
     package init(
-        session: WorkbenchSession, generation: Generation, caller: Caller, output: any ActionOutput
+        session: WorkbenchSession, generation: Generation, caller: Caller, output: any ActionOutput,
+        feature: String? = nil
     ) {
-        facts = Facts(session, generation, caller, output)
+        facts = Facts(session, generation, caller, output, feature)
     }
 
     /// Asks the person; fails with a clear error if nobody can answer.
@@ -69,8 +76,9 @@ public struct ActionContext: Sendable {
         isAgreed: Bool = false
     ) async throws -> any OutputValue {
         let caller = caller.narrowed(by: grant, asking: interaction)
-        let context = ActionContext(session: session, generation: generation, caller: caller, output: output)
         let owner = registry.actions.owner(of: action) ?? ""
+        let context = ActionContext(
+            session: session, generation: generation, caller: caller, output: output, feature: owner)
         return try await generation.perform(
             RegisteredAction(action, of: owner), arguments, in: context, limit: limit, isAgreed: isAgreed)
     }
@@ -129,6 +137,13 @@ public struct ActionContext: Sendable {
     /// Tells the person something that is not part of the result.
     public func notice(_ text: String) {
         output.notice(text)
+    }
+
+    /// Tells the person, and the log, that something is not as it should be. A notice may repeat what was said to a model; this
+    /// must not.
+    public func warn(_ text: String) {
+        output.notice(text)
+        tracer.log(.warning, of: facts.feature ?? "host", isTold: !isQuiet, text)
     }
 
     /// Whether somebody sees what is given to ``show(_:)``.

@@ -118,6 +118,7 @@ public final class Generation: Sendable {
         _ isAgreed: Bool
     ) async throws -> any OutputValue {
         try check(arguments, for: registered.action, context.caller.grant)
+        let isPart = ActionContext.current != nil
         return try await Caller.$current.withValue(context.caller) {
             try await ActionContext.$current.withValue(context) {
                 if effect == .destroys, !isAgreed { try await agree(to: registered.action, arguments, in: context) }
@@ -127,10 +128,22 @@ public final class Generation: Sendable {
                 }
                 return try await tracer.span(registered.action.id, of: registered.owner) { span in
                     tellPreparation(span)
-                    return try await registered.action.perform(arguments, in: context)
+                    do {
+                        return try await registered.action.perform(arguments, in: context)
+                    } catch {
+                        // What another action does about a failure of its part is its business.
+                        if !isPart { tell(error, of: registered.owner) }
+                        throw error
+                    }
                 }
             }
         }
+    }
+
+    private func tell(_ error: any Error, of owner: String) {
+        let failure = AnyFailure(error)
+        let level: LogLevel = failure.exit == .interrupted || failure.exit == .done ? .info : .error
+        tracer.log(level, of: owner, isTold: true, failure.message, ["error.type": .string(failure.code)])
     }
 
     private func tellPreparation(_ span: ActiveSpan) {

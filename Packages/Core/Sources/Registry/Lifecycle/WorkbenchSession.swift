@@ -123,10 +123,10 @@ public final class WorkbenchSession: Sendable {
     ) async throws -> any OutputValue {
         let generation = useNewest { output.notice($0) }
         defer { giveBack(generation) }
-        let context = ActionContext(session: self, generation: generation, caller: caller, output: output)
-        return try await generation.perform(
-            try generation.registry.actions.registration(of: id), arguments, in: context, limit: limit,
-            isAgreed: isAgreed)
+        let registered = try generation.registry.actions.registration(of: id)
+        let context = ActionContext(
+            session: self, generation: generation, caller: caller, output: output, feature: registered.owner)
+        return try await generation.perform(registered, arguments, in: context, limit: limit, isAgreed: isAgreed)
     }
 
     /// Opens a screen for as long as `show` runs. All surfaces use this method.
@@ -220,8 +220,10 @@ public final class WorkbenchSession: Sendable {
         defer { giveBack(generation) }
         let screens = generation.registry.screens
         let screen = try screens.find(view.screen.id)
-        let context = ActionContext(session: self, generation: generation, caller: caller, output: view.output)
-        let action = RegisteredAction(screen.action(showingIn: view), of: screens.owner(of: screen) ?? "")
+        let owner = screens.owner(of: screen) ?? ""
+        let context = ActionContext(
+            session: self, generation: generation, caller: caller, output: view.output, feature: owner)
+        let action = RegisteredAction(screen.action(showingIn: view), of: owner)
         // What a screen looks up again and again would hide what the person did.
         _ = try await Tracer.muted {
             try await generation.perform(action, view.arguments, in: context, limit: nil, isAgreed: false)

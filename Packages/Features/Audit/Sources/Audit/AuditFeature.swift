@@ -19,7 +19,7 @@ public struct AuditFeature: Feature {
         let (surroundings, whole) = (registry.surroundings, registry.whole)
         let key = SealKey(surroundings) { whole.registry?.optional((any SecretStore).self) }
         let database = AuditStore.database(at: "\(surroundings.locations.data)/audit.db") {
-            $0.tell(ActionContext.current?.notice)
+            $0.tell(ActionContext.current?.warn)
         }
         let log = AuditStore(database, key: key, without: surroundings.redactor, now: surroundings.now)
         registry.closes(log.close)

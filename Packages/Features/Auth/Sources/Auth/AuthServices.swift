@@ -43,7 +43,7 @@ final class AuthServices: Sendable {
         profiles = ServerProfiles(settings)
         let locations = surroundings.locations
         database = Database("\(locations.data)/auth.db", migrations: AuthDatabase.migrations) {
-            $0.tell(ActionContext.current?.notice)
+            $0.tell(ActionContext.current?.warn)
         }
         pins = PinStore(database: database)
         trust = PinnedTrust(
@@ -58,7 +58,7 @@ final class AuthServices: Sendable {
         case .desktop: base = DesktopSecrets(environment: surroundings.environment)
         }
         layered = LayeredSecretStore(environment: surroundings.environment, over: base) { text in
-            ActionContext.current?.notice(text)
+            ActionContext.current?.warn(text)
         }
         secrets = RedactingSecretStore(layered, surroundings.redactor)
         if let passphrase = surroundings.environment[PassphraseSources.variable] {

@@ -57,7 +57,7 @@ final class ChatServices: Sendable {
             "\(surroundings.locations.data)/chat.db", without: storedWithout, drafts: drafts,
             clock: surroundings.clock, now: surroundings.now
         ) {
-            $0.tell(ActionContext.current?.notice)
+            $0.tell(ActionContext.current?.warn)
         }
     }
 
@@ -91,7 +91,7 @@ final class ChatServices: Sendable {
         if let registry = whole.registry {
             let elsewhere = try await forgetSessions(of: nil, registry)
             if !elsewhere.isEmpty {
-                ActionContext.current?.notice(
+                ActionContext.current?.warn(
                     "copies of deleted conversations remain at \(elsewhere.joined(separator: " and "))")
             }
         }

@@ -33,7 +33,7 @@ final class GatewayServices: Sendable {
         self.settings = settings
         self.surroundings = surroundings
         let database = GatewayStore.database(at: "\(surroundings.locations.data)/gateway.db") {
-            $0.tell(ActionContext.current?.notice)
+            $0.tell(ActionContext.current?.warn)
         }
         store = GatewayStore(
             database, without: settings.keepsSecrets ? nil : surroundings.redactor, turns: turns,

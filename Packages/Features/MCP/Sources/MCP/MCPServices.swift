@@ -47,7 +47,7 @@ final class MCPServices: Sendable {
         self.whole = whole
         self.pool = pool
         layers = settings.layers(of: MCPSettings.servers)
-        records = ToolRecords("\(surroundings.locations.data)/mcp.db") { $0.tell(ActionContext.current?.notice) }
+        records = ToolRecords("\(surroundings.locations.data)/mcp.db") { $0.tell(ActionContext.current?.warn) }
         let clients = Clients(surroundings, whole)
         self.clients = clients
         platforms = Platforms(

@@ -17,7 +17,7 @@ struct RunnerServices: Sendable {
         client = StepClient(surroundings)
         let folder = surroundings.locations.data
         journal = Journal(folder.isEmpty ? "" : "\(folder)/runs.db", held: held, now: surroundings.now) {
-            $0.tell(ActionContext.current?.notice)
+            $0.tell(ActionContext.current?.warn)
         }
     }
 }

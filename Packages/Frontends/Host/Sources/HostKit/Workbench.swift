@@ -55,7 +55,8 @@ public struct Workbench: Sendable {
         ) {
             self.name = name
             self.version = version
-            self.features = [BuiltInFeature(essential: HostFeature.self)] + features
+            self.features =
+                [BuiltInFeature(essential: HostFeature.self), BuiltInFeature(essential: LogFeature.self)] + features
             self.options = options
             self.environment = environment
             catalogue = SettingsCatalogue(of: self.features)

@@ -30,7 +30,7 @@ public final class VaultData: DataStore {
         guard let bytes = try vault.bytes() else { return }
         try Files.writeAtomically(bytes, to: path, mode: 0o600)
         if try vault.status().form == .keyFile {
-            ActionContext.current?.notice(
+            ActionContext.current?.warn(
                 "the copy of the vault opens only with its key file \(vault.setup.keyFile), which is not part of the "
                     + "backup; keep a copy of the key file elsewhere")
         }

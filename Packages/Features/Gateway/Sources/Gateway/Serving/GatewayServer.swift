@@ -52,7 +52,7 @@ struct GatewayServer {
                     addresses.map(\.description), fingerprint: identity.map { $0.certificate.fingerprint.digits })
                 try await context.emit(found.event(place, program: context.host.name))
                 if addresses.contains(where: \.isReadable) {
-                    context.notice(
+                    context.warn(
                         "the gateway accepts other machines without TLS, so the token can be read on the network; "
                             + "set gateway.tls to 'own'")
                 }

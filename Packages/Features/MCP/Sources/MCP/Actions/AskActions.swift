@@ -28,7 +28,7 @@ struct AskActions {
             try context.caller.grant.check(.tool(ToolUse("read", of: name, .reads, sends: true, mode: nil)))
         }
         context.progress("asking \(PlainText.escape(name))")
-        defer { for notice in live.takeNotices() { context.notice(notice) } }
+        defer { for notice in live.takeNotices() { context.warn(notice) } }
         return try await live.use(as: context.caller) { try await body(live, $0) }
     }
 

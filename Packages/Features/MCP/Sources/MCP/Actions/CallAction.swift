@@ -44,7 +44,7 @@ struct CallAction {
                 }
             }
             let tools = try await services.tools(of: live, as: context.caller).tools.map(\.tool)
-            defer { for notice in live.takeNotices() { context.notice(notice) } }
+            defer { for notice in live.takeNotices() { context.warn(notice) } }
             return try await live.use(as: context.caller) { try await call.outcome(among: tools, $0) }
         }
         .sending()

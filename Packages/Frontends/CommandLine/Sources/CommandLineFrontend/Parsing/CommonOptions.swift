@@ -30,7 +30,8 @@ struct CommonOptions: Sendable {
                 .choice(OutputFormat.words)), form: .option),
         ParameterDeclaration(
             .init("quiet", "Print no progress and no notices", .boolean), form: .flag, short: "q"),
-        ParameterDeclaration(.init("verbose", "Also print the cause of an error", .boolean), form: .flag, short: "v"),
+        ParameterDeclaration(
+            .init("verbose", "Also print what is done, and the cause of an error", .boolean), form: .flag, short: "v"),
         ParameterDeclaration(
             .init("color", "When to use colour", .choice(ColorChoice.allCases.map(\.rawValue)), defaultValue: "auto"),
             form: .option),
@@ -139,7 +140,9 @@ struct CommonOptions: Sendable {
         switch name {
         case "json": format = .json
         case "quiet": isQuiet = true
-        case "verbose": isVerbose = true
+        case "verbose":
+            isVerbose = true
+            workbench.settings.append("log.console=debug")
         case "yes": isAgreed = true
         case "no-input": asksNobody = true
         case "help": wantsHelp = true

@@ -123,6 +123,10 @@ struct Command: Sendable {
             streams, format: format, isQuiet: options.isQuiet, progressLine: line, loop: loop, live: liveText(action),
             level: level(of: 2), colors: colors, redactor: host.redactor,
             messages: MessageLines(program: host.name) { [host] in CommandLineFeature.width(host, of: 2) })
+        // A program that fills the screen has no place for them.
+        let console = action.id == "shell.open" ? nil : host.registry.optional(LogConsole.self)
+        console?.begin { [isForJournal = console?.isJournal == true] in output.log($0, isForJournal: isForJournal) }
+        defer { console?.end() }
         do {
             let interaction = try interaction(output, terminal)
             var arguments = parsed.arguments

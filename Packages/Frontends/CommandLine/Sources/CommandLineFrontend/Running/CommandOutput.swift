@@ -218,6 +218,19 @@ final class CommandOutput: ActionOutput {
         }
     }
 
+    /// Prints an entry of the log, even with --quiet.
+    func log(_ entry: LogRecord, isForJournal: Bool) {
+        if format.isForPrograms, !isForJournal {
+            var line: JSONObject = ["type": "log"]
+            for (name, value) in entry.json { line.append(name, value) }
+            return streams.writeError(JSON.object(line).text())
+        }
+        let line = entry.text(isForJournal: isForJournal)
+        if liveBlock?.say([StyledText(line)]) == true { return }
+        settle()
+        around { streams.writeError(line) }
+    }
+
     /// Prints a line of a question, even with --quiet.
     func say(_ text: StyledText) {
         for line in text.wrapped(to: messages.width() ?? .max / 2) {

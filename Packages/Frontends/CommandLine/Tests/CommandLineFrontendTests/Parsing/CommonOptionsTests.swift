@@ -55,7 +55,7 @@ struct CommonOptionsTests {
         #expect(options.limit == .seconds(60))
         #expect(options.answers == "a.json")
         #expect(options.workbench.only == ["chat", "mcp"])
-        #expect(options.workbench.settings == ["a=1", "b=2", "profile=work"])
+        #expect(options.workbench.settings == ["log.console=debug", "a=1", "b=2", "profile=work"])
     }
 
     @Test("Several invalid values are all reported, in the requested format")
