@@ -54,5 +54,8 @@ struct SpanText {
         return take()
     }
 
+    /// The text so far, for a form of lines, which can be read before its end.
+    mutating func soFar() -> [UInt8] { take() }
+
     private mutating func take() -> [UInt8] { exchange(&bytes, with: []) }
 }

@@ -112,15 +112,26 @@ struct TraceActions {
         Action("trace.export", "Print traces for other programs", .writes, taking: TraceExportArguments.self) {
             [store, spool] context, arguments in
             spool.flush()
+            if arguments.isFollowing { try arguments.checkFollowing() }
             var query = arguments.query
             for id in arguments.ids { query.ids.append(try await store.trace(beginning: id)) }
             var text = SpanText(arguments.form)
             guard let file = arguments.output else {
-                try await store.forEachSpan(query) { span in
-                    guard let piece = text.add(span) else { return }
+                // What comes meanwhile may be in both parts, and is never in none.
+                let place = arguments.isFollowing ? try await store.end() : nil
+                func emit(_ piece: [UInt8]?) async throws {
+                    guard let piece, !piece.isEmpty else { return }
                     try await context.emit(Self.text.event(String(decoding: piece, as: UTF8.self)))
                 }
-                try await context.emit(Self.text.event(String(decoding: text.end(), as: UTF8.self)))
+                try await store.forEachSpan(query) { span in try await emit(text.add(span)) }
+                if let place {
+                    try await emit(text.soFar())
+                    try await Follower(store, spool).run(in: context, from: place) { news in
+                        for span in news.spans { try await emit(text.add(span)) }
+                        try await emit(text.soFar())
+                    }
+                }
+                try await emit(text.end())
                 return "\(text.count) spans"
             }
             let path = try context.path(file)
@@ -138,6 +149,7 @@ struct TraceActions {
                 + "reads, chrome is for Perfetto, csv for tables, and html is a page with a waterfall that needs no network."
         )
         .example("martlet trace export --failed --output failed.ndjson", "What failed, into a file")
+        .example("martlet trace export --follow --since today", "The spans of today, and those that come")
         .example("martlet trace export 4bf92f --as html --output trace.html", "One trace as a page")
     }
 
@@ -185,11 +197,11 @@ struct TraceActions {
         .sending()
         .details(
             "Traces are sent by OTLP over HTTP to the collector of trace.endpoint, or else to that of OpenTelemetry's variables. "
-                + "What is recorded while one is set up is sent without this command; "
-                + "this sends earlier traces, or again. A collector that is away is tried a few times."
+                + "New spans are sent by themselves once a collector is set up; "
+                + "this command sends earlier ones, or some again. A collector that is away is tried five times."
         )
-        .example("martlet trace send --since 2026-11-01", "What was done since a day")
-        .example("martlet trace send --waiting", "What could not be sent so far")
+        .example("martlet trace send --since 2026-11-01", "Sends the traces since that day")
+        .example("martlet trace send --waiting", "Sends what could not be sent so far")
     }
 
     private var clear: Action {

@@ -65,15 +65,28 @@ struct TraceExportArguments: TraceSelection {
     private(set) var ids: [String] = []
     private(set) var form = SpanText.Form.ndjson
     private(set) var output: WritePath?
+    private(set) var isFollowing = false
 
     static let bindings =
         [
             bind(\.ids, .argument("ids", "Ids of traces, or their beginnings; all that match if none is given")),
             bind(\.form, .option("as", "Form of the text", default: .ndjson)),
+            bind(\.isFollowing, .flag("follow", "Go on with the spans that come, of all traces, until interrupted")),
             bind(\.output, .option("output", "Write to this file instead of printing")),
         ] + period + content
 
     init() {}
+}
+
+extension TraceExportArguments {
+    /// Spans that come can only be added to lines that are printed.
+    func checkFollowing() throws {
+        guard form == .ndjson || form == .otlp, output == nil else {
+            throw ArgumentsFailure(
+                action: "trace.export",
+                problems: [ValueError("works only with --as ndjson or otlp, and without --output", at: ["--follow"])])
+        }
+    }
 }
 
 /// The arguments of `trace.send`.

@@ -111,7 +111,7 @@ final class TraceDelivery: Sendable {
             }
             return wait
         } catch {
-            // Whoever reads traces is told.
+            // `problems` tells those who read traces.
             state.withLock { state in
                 state.problem = error is CancellationError ? nil : error
                 state.isPending = true
@@ -235,9 +235,9 @@ final class TraceDelivery: Sendable {
         }
     }
 
-    // MARK: What whoever reads traces is told
+    // MARK: Problems
 
-    /// What is wrong with sending, as sentences.
+    /// The problems with sending, as sentences.
     ///
     /// - Parameter time: refusals before this are not told.
     func problems(since time: Timestamp?) async throws -> [String] {

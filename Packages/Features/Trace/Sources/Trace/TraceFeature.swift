@@ -35,7 +35,7 @@ public struct TraceFeature: Feature {
         let surroundings = registry.surroundings
         let folder = "\(surroundings.locations.state)/traces"
         let database = TraceStore.database(at: "\(surroundings.locations.state)/trace.db") {
-            $0.tell(ActionContext.current?.notice)
+            $0.tell(ActionContext.current?.warn)
         }
         let store = TraceStore(
             database, spools: "\(folder)/spool", budget: settings.budget, now: surroundings.now)
@@ -63,6 +63,7 @@ public struct TraceFeature: Feature {
                 "libcurl", version: { HTTPClient.libraryVersion },
                 installed: { try HTTPClient.installedLibraryVersion() }))
         for action in TraceActions(store, spool, delivery).all { registry.add(action) }
+        for action in LogActions(store: store, spool: spool).all { registry.add(action) }
         registry.add(ServeAction(store: store, limits: settings.receiver).action)
         registry.addScreen(
             "trace.traces", "Traces", .tab("Settings"), listing: "trace.list", id: "id",

@@ -7,7 +7,7 @@ import Synchronization
 import TraceKit
 public import TraceStore
 
-/// Takes spans that other programs send by OTLP over HTTP, and stores them beside ours.
+/// Takes spans and logs that other programs send by OTLP over HTTP, and stores them beside ours.
 ///
 /// ```swift
 /// let receiver = SpanReceiver(store, limits: .init(), without: redactor, now: now)
@@ -18,9 +18,9 @@ public final class SpanReceiver: Sendable {
     public struct Limits: Sendable {
         /// The bytes of a request after its decompression: "receivers: limit a request to 64 MiB".
         public var request = 64 << 20
-        /// The bytes of a span as it is stored.
+        /// The bytes of a span or an entry of the log as it is stored.
         public var span = 1 << 20
-        /// The spans of a second.
+        /// The spans and entries of a second.
         public var rate = 10_000
         /// After as many bytes, what is over the share is removed.
         public var unpruned = 4 << 20
@@ -72,22 +72,21 @@ public final class SpanReceiver: Sendable {
         return configuration
     }
 
-    /// The routes of OTLP. Only traces are taken; senders of other signals are told so.
+    /// The routes of OTLP. Senders of metrics are told that they are not taken.
     public func routes() throws -> Routes {
-        try Routes(
-            [
-                Route(.post, "/v1/traces", "takeTraces", "Take spans") { [self] request -> HTTPAnswer in
-                    await answer(to: request)
-                }.bodyLimit(ByteCount(limits.request))
-            ]
-                + ["logs", "metrics"].map { signal in
-                    Route(.post, "/v1/\(signal)", "take-\(signal)", "Refuse \(signal)") { request -> HTTPAnswer in
-                        Self.refusal(
-                            .notImplemented,
-                            "only traces are taken here; OTEL_\(signal.uppercased())_EXPORTER=none sends no \(signal)",
-                            as: Self.form(of: request) ?? .json)
-                    }
-                })
+        let taken = OTLPSignal.allCases.map { signal in
+            Route(.post, "/v1/\(signal)", "take-\(signal)", "Take \(signal)") { [self] request -> HTTPAnswer in
+                await answer(to: request, with: signal)
+            }.bodyLimit(ByteCount(limits.request))
+        }
+        return try Routes(
+            taken + [
+                Route(.post, "/v1/metrics", "refuse-metrics", "Refuse metrics") { request -> HTTPAnswer in
+                    Self.refusal(
+                        .notImplemented, "metrics are not taken here; OTEL_METRICS_EXPORTER=none sends none",
+                        as: Self.form(of: request) ?? .json)
+                }
+            ])
     }
 
     // MARK: One request
@@ -97,22 +96,23 @@ public final class SpanReceiver: Sendable {
         return OTLPEncoding.allCases.first { $0.contentType == type }
     }
 
-    private func answer(to request: ServerRequest) async -> HTTPAnswer {
+    private func answer(to request: ServerRequest, with signal: OTLPSignal) async -> HTTPAnswer {
         guard let form = Self.form(of: request) else {
             let isRPC = request.headers["Content-Type"]?.lowercased().hasPrefix("application/grpc") == true
             return Self.refusal(
                 HTTPStatus(415),
                 isRPC
                     ? "gRPC is not supported here; OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf sends without it"
-                    : "spans come as application/x-protobuf or application/json", as: .json)
+                    : "\(signal) come as application/x-protobuf or application/json", as: .json)
         }
         if let seconds = rate.wait() {
             return Self.refusal(
-                .tooManyRequests, "more than \(limits.rate) spans a second (trace.received-rate)", as: form
+                .tooManyRequests, "more than \(limits.rate) spans and entries a second (trace.received-rate)", as: form
             ).header("Retry-After", "\(seconds)")
         }
         do {
-            let response = try await take(try await request.body.bytes(), as: form, request.headers)
+            let response = try await take(
+                try await request.body.bytes(), of: signal, as: form, request.headers)
             var bytes: [UInt8] = []
             response.write(as: form, into: &bytes)
             return .bytes(bytes, type: form.contentType)
@@ -121,7 +121,9 @@ public final class SpanReceiver: Sendable {
         }
     }
 
-    private func take(_ body: [UInt8], as form: OTLPEncoding, _ headers: HTTPHeaders) async throws -> OTLPResponse {
+    private func take(
+        _ body: [UInt8], of signal: OTLPSignal, as form: OTLPEncoding, _ headers: HTTPHeaders
+    ) async throws -> OTLPResponse {
         let encoding = headers["Content-Encoding"]?.trimmingSpaces.lowercased() ?? "identity"
         guard ["gzip", "identity"].contains(encoding) else {
             throw RequestProblem(
@@ -130,17 +132,22 @@ public final class SpanReceiver: Sendable {
         let read = { @Sendable [self] in
             Result {
                 let bytes = encoding == "gzip" ? try Gzip.decompress(body, limit: limits.request) : body
-                return Reading(try ReceivedSpans(parsing: bytes, as: form), longest: limits.span, without: redactor)
+                return Reading(
+                    try ReceivedSpans(parsing: bytes, of: signal, as: form), longest: limits.span, without: redactor)
             }
         }
         // What takes long would hold up those who share the thread.
         let isLarge = body.count > 16 << 10
         let reading = try isLarge ? await onOwnThread { read() }.get() : read().get()
         rate.take(reading.count)
-        let (added, bytes) = try await store.add(received: reading.groups)
-        let (received, isDue) = state.withLock { state in
-            state.received += added
-            state.unpruned += bytes
+        var (added, bytes) = try await store.add(received: reading.groups)
+        if !reading.logs.isEmpty {
+            bytes += try await store.add(receivedLogs: reading.logs)
+            added += reading.logs.reduce(0) { $0 + $1.logs.count }
+        }
+        let (received, isDue) = state.withLock { [count = added, size = bytes] state in
+            state.received += count
+            state.unpruned += size
             defer { if state.unpruned >= limits.unpruned { state.unpruned = 0 } }
             return (state.received, state.unpruned >= limits.unpruned)
         }
@@ -161,7 +168,7 @@ public final class SpanReceiver: Sendable {
         case is CancellationError: refusal(.serviceUnavailable, "the receiver is ending", as: form)
         default:
             // Such as a full disk: nothing was stored, and there may be room later.
-            refusal(.serviceUnavailable, "spans cannot be stored: \(AnyFailure(error).message)", as: form)
+            refusal(.serviceUnavailable, "what was sent cannot be stored: \(AnyFailure(error).message)", as: form)
                 .header("Retry-After", "30")
         }
     }
@@ -186,9 +193,10 @@ public final class SpanReceiver: Sendable {
     }
 }
 
-/// The spans of a request as they are stored.
+/// The spans and entries of a request as they are stored.
 private struct Reading: Sendable {
     private(set) var groups: [(resource: JSONObject, spans: [TraceSpan])] = []
+    private(set) var logs: [(resource: JSONObject, logs: [LogRecord])] = []
     private(set) var count = 0
     private(set) var response: OTLPResponse
 
@@ -202,14 +210,24 @@ private struct Reading: Sendable {
                 SpanLine.write(clean, into: &line)
                 if line.count <= longest { spans.append(clean) } else { tooLong += 1 }
             }
-            count += group.spans.count
-            groups.append((redactor.redact(group.resource.attributes), spans))
+            let entries = group.logs.compactMap { log -> LogRecord? in
+                var clean = log.redacted(by: redactor)
+                clean.scope = redactor.redact(log.scope)
+                var line: [UInt8] = []
+                LogLine.write(clean, into: &line)
+                return line.count <= longest ? clean : nil
+            }
+            tooLong += group.logs.count - entries.count
+            count += group.spans.count + group.logs.count
+            let resource = redactor.redact(group.resource.attributes)
+            if !spans.isEmpty { groups.append((resource, spans)) }
+            if !entries.isEmpty { logs.append((resource, entries)) }
         }
         response = received.response
         guard tooLong > 0 else { return }
-        let reasons = [response.message, "\(tooLong) spans are larger than \(ByteCount(longest).words)"]
+        let reasons = [response.message, "\(tooLong) are larger than \(ByteCount(longest).words)"]
         response = OTLPResponse(
-            rejected: response.rejected + tooLong,
+            to: received.signal, rejected: response.rejected + tooLong,
             message: reasons.filter { !$0.isEmpty }.joined(separator: "; "))
     }
 }

@@ -15,8 +15,7 @@ extension Connection {
         isReceived: Bool = false
     ) throws -> Int {
         let text = JSON.object(resource).text()
-        try run("INSERT OR IGNORE INTO resources (attributes) VALUES (?)", text)
-        let number = try first("SELECT number FROM resources WHERE attributes = ?", text) { try $0[0] as Int } ?? 0
+        let number = try self.number(ofResource: text)
         let service = resource["service.name"]?.string ?? ""
         let queue = try collector.map { try self.collector($0, at: time) }
         // Who sends a large resource with each span takes as much of the share with each.
@@ -47,6 +46,12 @@ extension Connection {
         return added
     }
 
+    /// The number of what recorded something, which is added if it is new.
+    func number(ofResource text: String) throws -> Int {
+        try run("INSERT OR IGNORE INTO resources (attributes) VALUES (?)", text)
+        return try first("SELECT number FROM resources WHERE attributes = ?", text) { try $0[0] as Int } ?? 0
+    }
+
     /// - Returns: whether it was not there yet. A span of ours takes the place of a received one with its id.
     private func insert(_ span: TraceSpan, _ line: [UInt8], of resource: Int, _ isReceived: Bool) throws -> Bool {
         let (trace, id) = (span.context.trace.bytes, span.context.span.bytes)
@@ -58,7 +63,10 @@ extension Connection {
                 """,
                 trace, id, resource, span.name, span.feature, span.start, span.duration.wholeNanoseconds, span.failure,
                 line, isReceived)
-            if changed > 0 { return true }
+            if changed > 0 {
+                try run("INSERT INTO arrivals (trace, span) VALUES (?, ?)", trace, id)
+                return true
+            }
             guard !isReceived,
                 try run("DELETE FROM spans WHERE trace = ? AND span = ? AND received", trace, id) > 0
             else { return false }
@@ -103,6 +111,7 @@ extension Connection {
             try dequeue(trace, isExpired: isExpired)
             try run("DELETE FROM spans WHERE trace = ?", trace)
             try run("DELETE FROM traces WHERE trace = ?", trace)
+            try run("DELETE FROM logs WHERE trace = ?", trace)
         }
         return traces.count
     }

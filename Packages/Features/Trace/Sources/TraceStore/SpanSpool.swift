@@ -5,7 +5,7 @@ import Synchronization
 import TraceKit
 
 /// The spans of this process on their way to the database: in memory for at most a second, then in a file of this process, from
-/// where whoever reads traces takes them.
+/// which readers of traces and busy processes move them.
 public final class SpanSpool: SpanSink {
     /// What decides how much is kept.
     public struct Limits: Sendable {
@@ -44,6 +44,7 @@ public final class SpanSpool: SpanSink {
 
     private struct State {
         var spans: [SpanRecord] = []
+        var logs: [LogRecord] = []
         var failed = 0
         var dropped = 0
         /// Why the last write failed.
@@ -75,6 +76,18 @@ public final class SpanSpool: SpanSink {
         sampling = limits.sampling
     }
 
+    /// What only helps to find a mistake is not recorded.
+    public var levels: LogLevels? { LogLevels(.info) }
+
+    public func record(_ log: LogRecord) {
+        guard log.scope != silent else { return }
+        state.withLock { state in
+            guard !state.isClosed else { return }
+            if state.logs.count < limits.rate { state.logs.append(log) } else { state.dropped += 1 }
+            beginWriting(&state)
+        }
+    }
+
     public func record(_ span: SpanRecord) {
         guard span.scope != silent else { return }
         state.withLock { state in
@@ -93,10 +106,14 @@ public final class SpanSpool: SpanSink {
                     state.failed += 1
                 }
             }
-            guard state.writer == nil else { return }
-            // `close` cancels and awaits it. It has nothing of the caller in whose task it began.
-            state.writer = Task.detached { [self] in await writeWhileNeeded() }
+            beginWriting(&state)
         }
+    }
+
+    private func beginWriting(_ state: inout sending State) {
+        guard state.writer == nil else { return }
+        // `close` cancels and awaits it. It has nothing of the caller in whose task it began.
+        state.writer = Task.detached { [self] in await writeWhileNeeded() }
     }
 
     private func writeWhileNeeded() async {
@@ -119,12 +136,12 @@ public final class SpanSpool: SpanSink {
     /// - Returns: whether there was something.
     @discardableResult
     private func write(isWriter: Bool = false) -> Bool {
-        let (spans, dropped) = state.withLock { state in
-            if isWriter, state.spans.isEmpty { state.writer = nil }
-            defer { (state.spans, state.failed, state.dropped) = ([], 0, 0) }
-            return (state.spans, state.dropped)
+        let (spans, logs, dropped) = state.withLock { state in
+            if isWriter, state.spans.isEmpty, state.logs.isEmpty { state.writer = nil }
+            defer { (state.spans, state.logs, state.failed, state.dropped) = ([], [], 0, 0) }
+            return (state.spans, state.logs, state.dropped)
         }
-        guard !spans.isEmpty else { return false }
+        guard !spans.isEmpty || !logs.isEmpty else { return false }
         do {
             // Somebody may have removed it meanwhile.
             try Files.makeDirectories(folder)
@@ -133,6 +150,7 @@ public final class SpanSpool: SpanSink {
                 var bytes: [UInt8] = []
                 if isFirst { SpoolLine.write(resource: redactor.redact(resource), for: collector, into: &bytes) }
                 for span in spans { SpanLine.write(span.copy(without: redactor), into: &bytes) }
+                for log in logs { LogLine.write(log.redacted(by: redactor), into: &bytes) }
                 if dropped > 0 { SpoolLine.write(dropped: dropped, into: &bytes) }
                 count = bytes.count
                 return bytes
@@ -143,10 +161,10 @@ public final class SpanSpool: SpanSink {
             }
             written()
         } catch {
-            // Work must not fail because it cannot be traced. Whoever reads traces is told.
+            // Tracing must never make work fail. `problem` tells those who read traces.
             state.withLock { state in
                 state.problem = error
-                state.dropped += spans.count + dropped
+                state.dropped += spans.count + logs.count + dropped
             }
         }
         return true
@@ -155,7 +173,7 @@ public final class SpanSpool: SpanSink {
     /// Why spans could not be written the last time.
     public var problem: (any Error)? { state.withLock { $0.problem } }
 
-    /// Writes what is left, and has the files taken to the database if too many wait. Later spans are lost.
+    /// Writes the remaining spans, and moves the files of all processes to the database if there are too many. Later spans are lost.
     public func close() async {
         let writer = state.withLock { state in
             state.isClosed = true

@@ -2,17 +2,23 @@ public import Capabilities
 public import JSON
 import TraceKit
 
-/// A line of a spool: a span, what the process is whose spans follow, or how many were left out.
+/// A line of a spool: a span, an entry of the log, what the process is whose spans follow, or how many were left out.
 public enum SpoolLine {
     /// A span.
     case span(TraceSpan)
     /// What recorded the spans after it, and the address of the collector that gets them, if any.
     case resource(JSONObject, collector: String?)
-    /// How many spans were left out.
+    /// An entry of the log.
+    case log(LogRecord)
+    /// How many spans and entries of the log were left out.
     case dropped(Int)
 
     /// - Throws: if the line is none of these, such as the last one of a process that was killed.
     public init(_ line: ArraySlice<UInt8>) throws {
+        if line.starts(with: LogLine.start) {
+            self = .log(try LogLine.read(line))
+            return
+        }
         // Spans begin with their ids, so that the other kinds are found without reading a span twice.
         if line.starts(with: Self.resourceStart) || line.starts(with: Self.droppedStart) {
             let json = try JSON(parsing: Array(line))

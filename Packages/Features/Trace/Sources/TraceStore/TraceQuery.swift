@@ -68,9 +68,7 @@ extension TraceStore {
     public func traces(_ query: TraceQuery) async throws -> (traces: [TraceSummary], total: Int) {
         guard !isEmpty else { return ([], 0) }
         try await takeSpools()
-        let text = query.text.map {
-            "%\($0.replacing("\\", with: "\\\\").replacing("%", with: "\\%").replacing("_", with: "\\_"))%"
-        }
+        let text = query.text.map(Self.pattern)
         let condition: SQL = """
              WHERE (?1 IS NULL OR began >= ?1) AND (?2 IS NULL OR began < ?2) AND (?3 IS NULL OR service = ?3)
                 AND (?4 IS NULL OR trace IN (SELECT trace FROM spans WHERE name LIKE ?4 ESCAPE '\\'))
@@ -253,7 +251,7 @@ struct ProgramCache {
     private var text = "{}"
     private var resource: JSONObject = [:]
 
-    fileprivate mutating func resource(_ text: String) throws -> JSONObject {
+    mutating func resource(_ text: String) throws -> JSONObject {
         if text != self.text { (self.text, resource) = (text, try JSON(parsing: text).object ?? [:]) }
         return resource
     }

@@ -94,14 +94,16 @@ extension TraceStore {
         var (added, unreadable) = (0, 0)
         while let lines = try reader.next(upTo: Self.batch) {
             var batch: [(TraceSpan, [UInt8])] = []
+            var told: [LogRecord] = []
             var dropped = 0
             func store() async throws {
-                let (spans, resource, collector, lost) = (batch, resource, collector, dropped)
-                (batch, dropped) = ([], 0)
-                guard !spans.isEmpty || lost > 0 else { return }
+                let (spans, logs, resource, collector, lost) = (batch, told, resource, collector, dropped)
+                (batch, told, dropped) = ([], [], 0)
+                guard !spans.isEmpty || !logs.isEmpty || lost > 0 else { return }
                 let time = now()
                 added += try await database.write { connection in
                     if lost > 0 { try connection.count(lost: lost, at: time) }
+                    if !logs.isEmpty { try connection.add(logs, of: resource, at: time) }
                     return try connection.add(spans, of: resource, for: collector, at: time)
                 }
             }
@@ -110,6 +112,7 @@ extension TraceStore {
                 do {
                     switch try SpoolLine(line[...]) {
                     case .span(let span): batch.append((span, line))
+                    case .log(let log): told.append(log)
                     case .dropped(let count): dropped += count
                     case .resource(let next, let address):
                         try await store()
@@ -174,11 +177,16 @@ extension TraceStore {
             bytes -= removed
         }
         try await pruneReceived()
+        try await pruneLogs(before: oldest, budget)
         try await database.write { connection in
             try connection.run("DELETE FROM losses WHERE time < ?", oldest)
             try connection.forgetCollectors(before: oldest)
             try connection.run(
-                "DELETE FROM resources WHERE NOT EXISTS (SELECT 1 FROM spans WHERE resource = resources.number)")
+                """
+                DELETE FROM resources WHERE NOT EXISTS (SELECT 1 FROM spans WHERE resource = resources.number)
+                    AND NOT EXISTS (SELECT 1 FROM logs WHERE resource = resources.number)
+                """)
+            try connection.forgetArrivals()
         }
     }
 }
@@ -247,6 +255,19 @@ extension TraceStore {
             """
             ALTER TABLE spans ADD COLUMN received INTEGER NOT NULL DEFAULT 0;
             ALTER TABLE traces ADD COLUMN received INTEGER NOT NULL DEFAULT 0;
+            """),
+        Migration(
+            "logs",
+            """
+            CREATE TABLE logs (
+                number INTEGER PRIMARY KEY AUTOINCREMENT, time INTEGER NOT NULL, added INTEGER NOT NULL, level INTEGER NOT NULL, scope TEXT NOT NULL,
+                message TEXT NOT NULL, attributes TEXT NOT NULL, trace BLOB, span BLOB, resource INTEGER NOT NULL,
+                received INTEGER NOT NULL, bytes INTEGER NOT NULL) STRICT;
+            CREATE INDEX logs_time ON logs (time);
+            CREATE INDEX logs_trace ON logs (trace) WHERE trace IS NOT NULL;
+            CREATE INDEX logs_resource ON logs (resource);
+            CREATE INDEX logs_bytes ON logs (received, bytes);
+            CREATE TABLE arrivals (number INTEGER PRIMARY KEY AUTOINCREMENT, trace BLOB NOT NULL, span BLOB NOT NULL) STRICT;
             """),
     ]
 }

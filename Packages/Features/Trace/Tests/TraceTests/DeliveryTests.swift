@@ -105,7 +105,7 @@ struct DeliveryTests {
                     _ = try await host.perform("trace.list")
                     #expect(host.output.notices.contains { $0.contains("4 spans wait") && $0.contains("503") })
                 }
-                // Nobody is asked before the time has come.
+                // The collector is not asked again before that time.
                 #expect(collector.requests.count == 1)
                 try await process(in: folder, settings(collector), after: .seconds(61))
                 #expect(collector.requests.count == 2)
@@ -161,7 +161,7 @@ struct DeliveryTests {
         }
     }
 
-    @Test("What is refused is told, and is not tried again")
+    @Test("Refused spans are reported, and are not sent again")
     func refused() async throws {
         try await FakeCollector.run({ $0 == 0 ? .status(400) : .ok }) { (collector) async throws in
             try await TemporaryDirectory.run { folder in

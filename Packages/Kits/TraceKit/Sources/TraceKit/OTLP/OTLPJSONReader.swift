@@ -3,13 +3,17 @@ import JSON
 
 /// Reads a request in JSON. Members that are null are absent, and those that are not known are skipped.
 struct OTLPJSONReader {
+    private let signal: OTLPSignal
     var intake: SpanIntake
 
-    init(_ limits: OTLPLimits) { intake = SpanIntake(limits) }
+    init(of signal: OTLPSignal, _ limits: OTLPLimits) {
+        self.signal = signal
+        intake = SpanIntake(of: signal, limits)
+    }
 
     mutating func readRequest(_ reader: inout JSONPullReader) throws {
         try reader.object { reader, key in
-            if key == "resourceSpans" { try reader.elements { try readResourceSpans(&$0) } }
+            if key == signal.members.resources { try reader.elements { try readResourceSpans(&$0) } }
         }
     }
 
@@ -22,7 +26,7 @@ struct OTLPJSONReader {
                 try reader.members { reader, key in
                     if key == "attributes" { try readAttributes(&reader, &attributes) }
                 }
-            case "scopeSpans": try reader.elements { try readScopeSpans(&$0) }
+            case signal.members.scopes: try reader.elements { try readScopeSpans(&$0) }
             default: break
             }
         }
@@ -35,9 +39,13 @@ struct OTLPJSONReader {
         try reader.members { reader, key in
             switch key {
             case "scope": try readScope(&reader, &scope)
-            case "spans":
+            case signal.members.items:
                 try reader.elements { reader in
-                    if intake.takesSpan() { intake.take(try readSpan(&reader, scope.name)) }
+                    guard intake.takesSpan() else { return }
+                    switch signal {
+                    case .traces: intake.take(try readSpan(&reader, scope.name))
+                    case .logs: intake.take(try readLog(&reader))
+                    }
                 }
             default: break
             }
@@ -86,6 +94,24 @@ struct OTLPJSONReader {
             case "links": try reader.elements { try readLink(&$0, &draft) }
             case "status": try readStatus(&reader, &draft.status)
             case "flags": draft.flags = UInt32(clamping: try reader.whole())
+            default: break
+            }
+        }
+        return draft
+    }
+
+    private mutating func readLog(_ reader: inout JSONPullReader) throws -> OTLPLogDraft {
+        var draft = OTLPLogDraft()
+        try reader.members { reader, key in
+            switch key {
+            case "timeUnixNano": draft.time = try reader.word()
+            case "observedTimeUnixNano": draft.observed = try reader.word()
+            case "severityNumber": draft.severity = UInt64(clamping: try reader.whole())
+            case "body": draft.body = try value(&reader, depth: 0)
+            case "eventName": draft.event = try name(&reader)
+            case "attributes": try readAttributes(&reader, &draft.attributes)
+            case "traceId": draft.trace = TraceID(digits: try reader.string())
+            case "spanId": draft.span = SpanID(digits: try reader.string())
             default: break
             }
         }

@@ -5,11 +5,12 @@ import JSON
 /// should have is skipped like one that is not known, as libraries of Protocol Buffers do.
 struct OTLPProtobufReader {
     private let bytes: [UInt8]
+    private let signal: OTLPSignal
     var intake: SpanIntake
 
-    init(_ bytes: [UInt8], _ limits: OTLPLimits) {
-        self.bytes = bytes
-        intake = SpanIntake(limits)
+    init(_ bytes: [UInt8], of signal: OTLPSignal, _ limits: OTLPLimits) {
+        (self.bytes, self.signal) = (bytes, signal)
+        intake = SpanIntake(of: signal, limits)
     }
 
     mutating func readRequest() throws(TraceKitError) {
@@ -42,7 +43,10 @@ struct OTLPProtobufReader {
         reader = ProtobufReader(bytes, range)
         while let field = try reader.next() {
             guard case (2, .bytes(let range)) = field, intake.takesSpan() else { continue }
-            intake.take(try readSpan(range, scope.name))
+            switch signal {
+            case .traces: intake.take(try readSpan(range, scope.name))
+            case .logs: intake.take(try readLog(range))
+            }
         }
         intake.endGroup(scope)
     }
@@ -82,6 +86,24 @@ struct OTLPProtobufReader {
             case (13, .bytes(let range)): try readLink(range, &draft)
             case (15, .bytes(let range)): try readStatus(range, &draft.status)
             case (16, .fixed32(let flags)): draft.flags = flags
+            default: break
+            }
+        }
+        return draft
+    }
+
+    private mutating func readLog(_ range: Range<Int>) throws(TraceKitError) -> OTLPLogDraft {
+        var (reader, draft) = (ProtobufReader(bytes, range), OTLPLogDraft())
+        while let field = try reader.next() {
+            switch field {
+            case (1, .fixed64(let time)): draft.time = time
+            case (2, .varint(let number)): draft.severity = number
+            case (5, .bytes(let range)): draft.body = try value(range, depth: 0)
+            case (6, .bytes(let range)): try readAttribute(range, &draft.attributes)
+            case (9, .bytes(let range)): draft.trace = traceID(range)
+            case (10, .bytes(let range)): draft.span = spanID(range)
+            case (11, .fixed64(let time)): draft.observed = time
+            case (12, .bytes(let range)): draft.event = text(range, intake.limits.name)
             default: break
             }
         }

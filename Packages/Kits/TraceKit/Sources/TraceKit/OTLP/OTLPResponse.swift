@@ -2,13 +2,17 @@ import JSON
 
 /// The answer to a request that was taken, at least in parts: `ExportTraceServiceResponse`.
 public struct OTLPResponse: Sendable, Hashable {
-    /// How many spans were rejected. The sender must not send them again.
+    /// What was sent.
+    public let signal: OTLPSignal
+    /// How many were rejected. The sender must not send them again.
     public let rejected: Int
     /// Why, or a warning if nothing was rejected.
     public let message: String
 
     /// By default everything was taken.
-    public init(rejected: Int = 0, message: String = "") { (self.rejected, self.message) = (rejected, message) }
+    public init(to signal: OTLPSignal = .traces, rejected: Int = 0, message: String = "") {
+        (self.signal, self.rejected, self.message) = (signal, rejected, message)
+    }
 
     /// Appends the answer. It says nothing if everything was taken.
     public func write(as encoding: OTLPEncoding, into bytes: inout [UInt8]) {
@@ -22,7 +26,9 @@ public struct OTLPResponse: Sendable, Hashable {
             }
         case .json:
             guard isPartial else { return bytes.add("{}") }
-            bytes.add("{\"partialSuccess\":{\"rejectedSpans\":\"")
+            bytes.add("{\"partialSuccess\":{")
+            bytes.addJSON(signal.rejected)
+            bytes.add(":\"")
             bytes.addDecimal(Int64(max(0, rejected)))
             bytes.add("\",\"errorMessage\":")
             bytes.addJSON(message)

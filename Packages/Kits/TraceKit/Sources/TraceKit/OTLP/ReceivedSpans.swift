@@ -1,7 +1,7 @@
 public import Capabilities
 import JSON
 
-/// The spans of a request from another program, and what of it was rejected.
+/// The spans or the entries of the log in a request from another program, and what of it was rejected.
 ///
 /// ```swift
 /// let received = try ReceivedSpans(parsing: body, as: .json)
@@ -19,7 +19,9 @@ public struct ReceivedSpans: Sendable {
         /// The part of it, whose name is the feature of the spans.
         public internal(set) var scope: TraceScope
         /// The spans, in the order of the request.
-        public internal(set) var spans: [TraceSpan]
+        public internal(set) var spans: [TraceSpan] = []
+        /// The entries of the log, in the order of the request.
+        public internal(set) var logs: [LogRecord] = []
     }
 
     /// Why a span was rejected.
@@ -40,7 +42,7 @@ public struct ReceivedSpans: Sendable {
             case .spanID: "the span id is not 8 bytes or is zero"
             case .parentID: "the parent span id is not 8 bytes"
             case .depth(let limit): "values are nested deeper than \(limit) levels"
-            case .spans(let limit): "the request has more than \(limit) spans"
+            case .spans(let limit): "the request has more than \(limit) spans or entries"
             case .values(let limit): "the request has more than \(limit) attributes and events"
             }
         }
@@ -48,32 +50,37 @@ public struct ReceivedSpans: Sendable {
 
     /// The spans, by who sent them.
     public internal(set) var groups: [Group] = []
-    /// How many spans were rejected for each reason.
+    /// What the request has.
+    public internal(set) var signal = OTLPSignal.traces
+    /// How many were rejected for each reason.
     public internal(set) var rejections: [Rejection: Int] = [:]
 
-    /// How many spans there are.
-    public var count: Int { groups.reduce(0) { $0 + $1.spans.count } }
+    /// How many spans and entries there are.
+    public var count: Int { groups.reduce(0) { $0 + $1.spans.count + $1.logs.count } }
 
-    /// How many spans were rejected.
+    /// How many were rejected.
     public var rejected: Int { rejections.values.reduce(0, +) }
 
     /// What the sender is told.
     public var response: OTLPResponse {
         let reasons = rejections.map { "\($0.key.words) (\($0.value))" }.sorted()
-        return OTLPResponse(rejected: rejected, message: reasons.joined(separator: "; "))
+        return OTLPResponse(to: signal, rejected: rejected, message: reasons.joined(separator: "; "))
     }
 
     /// Reads a request, already without its compression.
     ///
     /// - Throws: a `TraceKitError` if the bytes as a whole are no such request. Then nothing was taken.
-    public init(parsing bytes: [UInt8], as encoding: OTLPEncoding, limits: OTLPLimits = OTLPLimits()) throws {
+    public init(
+        parsing bytes: [UInt8], of signal: OTLPSignal = .traces, as encoding: OTLPEncoding,
+        limits: OTLPLimits = OTLPLimits()
+    ) throws {
         switch encoding {
         case .protobuf:
-            var reader = OTLPProtobufReader(bytes, limits)
+            var reader = OTLPProtobufReader(bytes, of: signal, limits)
             try reader.readRequest()
             self = reader.intake.received
         case .json:
-            var reader = OTLPJSONReader(limits)
+            var reader = OTLPJSONReader(of: signal, limits)
             do {
                 try JSONPullReader.read(bytes) { try reader.readRequest(&$0) }
             } catch let error as JSONError {
@@ -86,5 +93,5 @@ public struct ReceivedSpans: Sendable {
         }
     }
 
-    init() {}
+    init(of signal: OTLPSignal) { self.signal = signal }
 }

@@ -4,13 +4,16 @@ import JSON
 /// Takes what both readers find in a request, within the limits.
 struct SpanIntake {
     let limits: OTLPLimits
-    private(set) var received = ReceivedSpans()
+    private(set) var received: ReceivedSpans
     private var spans = 0
     private var values = 0
     /// The first limit that was met since it was last asked for.
     private var problem: ReceivedSpans.Rejection?
 
-    init(_ limits: OTLPLimits) { self.limits = limits }
+    init(of signal: OTLPSignal, _ limits: OTLPLimits) {
+        self.limits = limits
+        received = ReceivedSpans(of: signal)
+    }
 
     /// Counts a value; false if there are too many.
     mutating func takesValue() -> Bool {
@@ -28,7 +31,7 @@ struct SpanIntake {
         return depth < limits.depth
     }
 
-    /// Begins with a span, whose problems are those from now on.
+    /// Begins with a span or an entry, whose problems are those from now on.
     ///
     /// - Returns: false if there are enough.
     mutating func takesSpan() -> Bool {
@@ -51,24 +54,32 @@ struct SpanIntake {
         }
     }
 
+    /// Adds an entry of the log to the last group, unless something is wrong with it.
+    mutating func take(_ draft: OTLPLogDraft) {
+        if let problem { return received.rejections[problem, default: 0] += 1 }
+        spans += 1
+        received.groups[received.groups.count - 1].logs.append(draft.finish())
+    }
+
     /// Begins with the spans of a part of a program.
     mutating func beginGroup() {
         received.groups.append(
-            ReceivedSpans.Group(resource: TraceResource(), scope: TraceScope(name: ""), spans: []))
+            ReceivedSpans.Group(resource: TraceResource(), scope: TraceScope(name: "")))
     }
 
     /// Ends the last group. An empty one is dropped.
     mutating func endGroup(_ scope: TraceScope) {
         let last = received.groups.count - 1
-        if received.groups[last].spans.isEmpty {
+        guard !received.groups[last].spans.isEmpty || !received.groups[last].logs.isEmpty else {
             received.groups.removeLast()
-        } else {
-            received.groups[last].scope = scope
-            // In JSON, the scope may come after its spans.
-            if received.groups[last].spans[0].feature != scope.name {
-                received.groups[last].spans = received.groups[last].spans.map { $0.moved(to: scope.name) }
-            }
+            return
         }
+        received.groups[last].scope = scope
+        // In JSON, the scope may come after its spans.
+        if let first = received.groups[last].spans.first, first.feature != scope.name {
+            received.groups[last].spans = received.groups[last].spans.map { $0.moved(to: scope.name) }
+        }
+        for place in received.groups[last].logs.indices { received.groups[last].logs[place].scope = scope.name }
     }
 
     /// Says of the groups from this one on who sent them.
