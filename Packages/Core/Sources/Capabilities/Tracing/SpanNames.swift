@@ -45,7 +45,7 @@ extension SpanKey {
     public static var taskName: SpanKey { "cicd.pipeline.task.name" }
     /// How a step ended.
     public static var taskResult: SpanKey { "cicd.pipeline.task.run.result" }
-    /// What was decided, or by what: never a secret or an answer.
+    /// The outcome of a decision, or the rule behind it. It never holds a secret or an answer.
     public static var decision: SpanKey { "martlet.decision" }
 }
 

@@ -131,7 +131,7 @@ struct UnlockTests {
         }
     }
 
-    @Test("Unlocking is a span with what has given the key, and not with the key")
+    @Test("The span of unlocking names the source of the key, and not the key")
     func span() async throws {
         let sink = RecordingSpanSink()
         try await withPassphrase(answers: ["right"]) { bench in

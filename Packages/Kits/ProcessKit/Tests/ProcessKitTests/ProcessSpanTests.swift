@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Spans of processes", .timeLimit(.minutes(5)))
 struct ProcessSpanTests {
-    /// What is recorded of the children that are started within a span.
+    /// The spans of children that are started within a span.
     private func spans(of work: (Launcher) async throws -> Void) async throws -> [TraceSpan] {
         let sink = RecordingSpanSink()
         try await Tracer(sinks: [sink], now: Timestamp.now).span("work", of: "test") { _ in

@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(
-        "Without a trace of its client each request begins one, whoever runs the server, and odd methods have one name")
+        "A request without a traceparent begins a trace of its own, and unknown methods share a span name")
     func roots() async throws {
         let recorder = Recorder()
         let routes = [Route(.get, "/a", "a", "A text") { _ in HTTPAnswer.text("a") }]
