@@ -42,6 +42,19 @@ struct AgentServerTests {
         }
     }
 
+    @Test("what a session does not apply of a choice is told in words, and what was not chosen is not missing")
+    func missing() {
+        let chosen = NewSessionTools(servers: ["b", "a"], tools: ["x"], priority: ["b"], auditLog: true)
+        let applied = ToolSelection(servers: ["a", "b"], tools: ["x"], priority: ["b"], auditLog: true)
+        #expect(chosen.missing(in: applied) == [])
+        #expect(chosen.missing(in: nil) == ["tool servers", "tools", "priority", "audit log"])
+        #expect(
+            chosen.missing(in: ToolSelection(servers: ["a", "b"], tools: ["x", "y"], priority: ["b"], auditLog: true))
+                == ["tools"])
+        #expect(NewSessionTools(auditLog: false).missing(in: applied) == ["audit log"])
+        #expect(NewSessionTools().missing(in: applied) == [] && NewSessionTools().isEmpty && !chosen.isEmpty)
+    }
+
     @Test(
         "the path of a file is relative and leads nowhere else",
         arguments: [

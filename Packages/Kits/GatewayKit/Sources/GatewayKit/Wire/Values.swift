@@ -1,5 +1,5 @@
 public import Capabilities
-import JSON
+public import JSON
 
 // The values of Core as gateways write them. A row that has no id is none.
 
@@ -100,6 +100,19 @@ extension ToolSelection {
         var body: JSONObject = ["priority": list(priority), "audit_log": .bool(auditLog)]
         body["enabled_servers"] = servers.map(list)
         body["enabled_tools"] = tools.map(list)
+        return body
+    }
+}
+
+extension NewSessionTools {
+    /// As the member `mcp` of a chat request that starts a session. Gateways without the routes of tools ignore it.
+    public var wire: JSONObject {
+        func list(_ names: [String]) -> JSON { .array(names.map(JSON.string)) }
+        var body: JSONObject = [:]
+        body["enabled_servers"] = servers.map(list)
+        body["enabled_tools"] = tools.map(list)
+        body["priority"] = priority.map(list)
+        body["audit_log"] = auditLog.map(JSON.bool)
         return body
     }
 }
