@@ -64,7 +64,7 @@ enum BuiltInFeatures {
                     GatewayFeature.self
                 #endif
             }.described("Serve models, tools and sessions to other programs"),
-            BuiltInFeature(trait: "MCP", provides: "ToolCatalog", "DataStore") {
+            BuiltInFeature(trait: "MCP", provides: "ToolCatalog", "DataStore", "AgentToolDefaults") {
                 #if MCP
                     MCPFeature.self
                 #endif

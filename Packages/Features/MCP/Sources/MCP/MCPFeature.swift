@@ -9,7 +9,9 @@ import StorageKit
 public struct MCPFeature: Feature {
     public static let manifest = Manifest(
         id: "mcp", summary: "Tools of MCP servers, for models and by hand", version: "0.1.0",
-        provides: [.shared((any ToolCatalog).self), .shared((any DataStore).self)],
+        provides: [
+            .shared((any ToolCatalog).self), .shared((any DataStore).self), .single((any AgentToolDefaults).self),
+        ],
         needs: [
             .optional((any SecretStore).self), .optional((any TrustStore).self), .optional((any ResourceSignIn).self),
             .optional((any Authenticator).self),
@@ -29,6 +31,7 @@ public struct MCPFeature: Feature {
             settings, registry.surroundings, whole: registry.whole, pool: registry.shared("servers") { ServerPool() })
         registry.closes(services.close)
         registry.provide((any ToolCatalog).self, ServerCatalog(services))
+        registry.provide((any AgentToolDefaults).self, GatewayDefaults(services))
         registry.provide(
             (any DataStore).self,
             DatabaseStore(

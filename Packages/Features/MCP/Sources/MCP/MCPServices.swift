@@ -282,11 +282,13 @@ final class MCPServices: Sendable {
     }
 
     /// Throws if what is chosen for all conversations is kept as it is.
-    func requireRemembering() throws(ServerError) {
+    ///
+    /// - Parameter others: how to choose for some of them.
+    func requireRemembering(or others: String = "with --scope project or --scope session") throws(ServerError) {
         guard !settings.remembersSelection else { return }
         throw ServerError(
             .choiceKept,
-            "what you chose for all conversations is kept and not applied (mcp.remember-selection is off); choose with --scope project or --scope session, or switch that setting on"
+            "what you chose for all conversations is kept and not applied (mcp.remember-selection is off); choose \(others), or switch that setting on"
         )
     }
 

@@ -30,6 +30,7 @@ struct MCPFeatureTests {
                             "mcp.gateway.list": ["gateway": "lab"], "mcp.gateway.tools": ["server": "git"],
                             "mcp.gateway.server": ["server": "git"],
                             "mcp.gateway.use": ["session": "s1", "off": ["git/push"]],
+                            "mcp.gateway.use": ["default": true, "off": ["git/push"]],
                         ],
                         texts: [
                             "mcp.add.name": "nothing but a name",

@@ -13,6 +13,10 @@ struct Gateway: Sendable {
     /// The most tool servers that are asked for their tools, one after another.
     private static let most = 200
 
+    init(_ id: String, _ server: any AgentServer, _ limits: ServerLimits) {
+        (self.id, self.server, self.limits) = (id, server, limits)
+    }
+
     /// The name in messages.
     var name: String { PlainText.escape(id, limit: 100) }
 
@@ -45,7 +49,7 @@ struct Gateway: Sendable {
         }
     }
 
-    /// The same servers with their tools.
+    /// The same servers with their tools, which those are asked for that were not yet.
     func withTools(
         _ servers: [GatewayToolServer], project: String?, telling tell: (String) -> Void
     ) async throws -> [GatewayToolServer] {
@@ -57,7 +61,7 @@ struct Gateway: Sendable {
         }
         var filled = servers
         var count = 0
-        for index in filled.indices {
+        for index in filled.indices where filled[index].tools == nil {
             let tools = try await tools(of: filled[index].id, project: project, telling: tell)
                 .required("lists of tools", of: server.server)
             filled[index].tools = tools.map(\.name)
@@ -69,8 +73,26 @@ struct Gateway: Sendable {
 
     /// Sets what a session uses, and returns what the gateway applies.
     func choose(_ selection: ToolSelection, in session: String) async throws -> ToolSelection {
-        try await server.setTools(selection, ofSession: session)
-            .required("choices of a session's tools", of: server.server)
+        do {
+            return try await server.setTools(selection, ofSession: session)
+                .required("choices of a session's tools", of: server.server)
+        } catch let error as AgentServerError where error.kind == .notFound && error.subject == .tool {
+            // Such as one that the session had chosen, and that the gateway does not have any more.
+            let words = "--gateway \(name) \(PlainText.escape(session, limit: 100))"
+            throw ServerError(
+                .unknownTool, "\(error.message); 'martlet mcp gateway use \(words) --reset' uses all tools again")
+        }
+    }
+
+    /// The most projects that are looked at for tool servers that only projects have.
+    private static let mostProjects = 3
+
+    /// Some of its projects, those that were used last; none of a gateway without a list of them.
+    func projects() async throws -> [AgentProject] {
+        guard let catalog = server as? any ProjectCatalog else { return [] }
+        let all = try await catalog.projects().value?.rows ?? []
+        let start = Timestamp(microseconds: 0)
+        return Array(all.sorted { $0.updated ?? start > $1.updated ?? start }.prefix(Self.mostProjects))
     }
 
     private func check(_ count: Int, _ what: String) throws(MCPError) {
@@ -106,7 +128,7 @@ extension Gateway {
         for provider in registry.all((any ModelProvider).self) where provider.runsTools {
             do {
                 guard let server = try await provider.agentServer() else { continue }
-                let gateway = Gateway(id: provider.id, server: server, limits: services.settings.limits)
+                let gateway = Gateway(provider.id, server, services.settings.limits)
                 known.append((provider.id, .success(gateway)))
             } catch {
                 // One that is set up wrongly must not hide the others, and is an error once it is chosen.

@@ -37,11 +37,16 @@ enum MCPScreens {
             links: choosing)
     }
 
-    /// The gateway and the session of a row. Without a session the form of the choice asks for it.
+    /// The gateway and the session of a row, if it has one.
     private static let place: [String: Link.Argument] = ["gateway": .row("gateway"), "session": .row("session")]
 
+    /// In the session of a row, or else in new ones.
+    private static func choice(_ argument: String) -> [String: Link.Argument] {
+        place.merging(["project": .row("project"), "default": .row("default"), argument: .row("word")]) { $1 }
+    }
+
     private static let choosing: [Link] = [
-        .action("mcp.gateway.use", "Use in the session", key: "e", place.merging(["on": .row("word")]) { $1 }),
-        .action("mcp.gateway.use", "Leave out", key: "d", place.merging(["off": .row("word")]) { $1 }),
+        .action("mcp.gateway.use", "Use", key: "e", choice("on")),
+        .action("mcp.gateway.use", "Leave out", key: "d", choice("off")),
     ]
 }

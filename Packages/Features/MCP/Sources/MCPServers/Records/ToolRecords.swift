@@ -192,15 +192,58 @@ public final class ToolRecords: Sendable {
         _ choice: ServerChoice?, _ scope: ServerChoice.Scope, _ owner: String, at time: Timestamp
     ) async throws {
         if choice == nil, !isThere { return }
+        try await database.write { try Self.write(choice?.json, scope.rawValue, owner, at: time, to: $0) }
+    }
+
+    private static func write(
+        _ choice: JSON?, _ scope: String, _ owner: String, at time: Timestamp, to connection: Connection
+    ) throws {
+        guard let choice else {
+            try connection.run("DELETE FROM choices WHERE scope = ? AND owner = ?", scope, owner)
+            return
+        }
+        try connection.run(
+            "INSERT OR REPLACE INTO choices (scope, owner, choice, time) VALUES (?, ?, ?, ?)", scope, owner,
+            choice.text(), time)
+    }
+
+    // MARK: Choices for gateways
+
+    /// The scope of choices for new sessions of gateways, beside those of `ServerChoice`.
+    private static let gateways = "gateway"
+
+    /// The profile of the gateway, and the project if it is a choice for one. Ids of projects can have any character.
+    private static func owner(_ gateway: String, _ project: String?) -> String {
+        JSON.array(([gateway] + (project.map { [$0] } ?? [])).map(JSON.string)).text()
+    }
+
+    private static func chosen(_ gateway: String, _ project: String?, in connection: Connection) throws
+        -> GatewayDefault?
+    {
+        try connection.first(
+            "SELECT choice FROM choices WHERE scope = ? AND owner = ?", gateways, owner(gateway, project)
+        ) { row in try GatewayDefault(stored: JSON(parsing: row[0] as String)) }
+    }
+
+    /// What was chosen for new sessions of a gateway; nil for nothing.
+    ///
+    /// - Parameter project: the project of the gateway; nil for what was chosen for all.
+    public func chosen(forNewSessionsOf gateway: String, project: String?) async throws -> GatewayDefault? {
+        guard isThere else { return nil }
+        return try await database.read { try Self.chosen(gateway, project, in: $0) }
+    }
+
+    /// Changes that choice at once, so that none of another process is lost. An empty choice is removed.
+    public func choose(
+        forNewSessionsOf gateway: String, project: String?, at time: Timestamp,
+        _ change: @escaping @Sendable (inout GatewayDefault) -> Void
+    ) async throws {
         try await database.write { connection in
-            guard let choice else {
-                try connection.run("DELETE FROM choices WHERE scope = ? AND owner = ?", scope.rawValue, owner)
-                return
-            }
-            try connection.run(
-                "INSERT OR REPLACE INTO choices (scope, owner, choice, time) VALUES (?, ?, ?, ?)", scope.rawValue,
-                owner,
-                choice.json.text(), time)
+            var chosen = try Self.chosen(gateway, project, in: connection) ?? GatewayDefault()
+            change(&chosen)
+            // Not `nil : chosen.json`, which would be a stored null.
+            let kept: JSON? = chosen.isEmpty ? .none : .some(chosen.json)
+            try Self.write(kept, Self.gateways, Self.owner(gateway, project), at: time, to: connection)
         }
     }
 }

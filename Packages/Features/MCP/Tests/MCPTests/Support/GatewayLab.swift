@@ -58,13 +58,15 @@ final class GatewayLab: Sendable {
     /// The last choice that was sent.
     var chosen: JSON? { state.withLock { $0.chosen } }
 
-    /// Answers a path in this way from now on; nil as if it had no such route.
+    /// Answers a path in this way from now on, also one with a query; nil as if it had no such route.
     func answer(_ path: String, with json: JSON?) { state.withLock { $0.answers[path] = json } }
 
     private func answer(_ head: HTTPRequestHead, _ path: String, _ body: JSON?) -> HTTPAnswer {
         state.withLock { state in
             state.requests.append("\(head.method) \(head.target)")
-            guard let known = state.answers[path] else { return .json(Self.noRoute, status: .notFound) }
+            guard let known = state.answers[String(head.target.dropFirst())] ?? state.answers[path] else {
+                return .json(Self.noRoute, status: .notFound)
+            }
             if known["error"] != nil { return .json(known, status: .notFound) }
             guard let body else { return .json(known) }
             state.chosen = body
