@@ -21,6 +21,7 @@ public struct ChatFeature: Feature {
             .one((any SecretStore).self), .optional((any Authenticator).self), .optional((any TrustStore).self),
             .all((any ToolSource).self), .all((any ToolCatalog).self), .all((any ModelProvider).self),
             .one((any FolderRules).self), .all((any RuleKeeper).self), .optional((any AuditLog).self),
+            .optional((any AgentToolDefaults).self),
         ],
         settings: ChatSettings.declarations,
         variables: ["*_API_KEY": "The key of a model vendor, such as OPENAI_API_KEY"])

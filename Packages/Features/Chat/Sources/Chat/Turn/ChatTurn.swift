@@ -30,7 +30,8 @@ struct ChatTurn: Sendable {
                             return try await provider.answer(request, receive)
                         }
                         let approver = Approver(context: context, isServer: true)
-                        return try await agent.answer(request, approve: approver.approve, receive)
+                        let options = AgentOptions(approve: approver.approve, tools: chosenTools(of: agent))
+                        return try await agent.answer(request, with: options, receive)
                     } catch {
                         if !Task.isCancelled { await recorder.broke(error) }
                         throw error
@@ -83,6 +84,16 @@ struct ChatTurn: Sendable {
         context.notice(
             "\(PlainText.escape(plan.choice.provider.name)) uses its own tools, so it gets no others\(limits)")
         return []
+    }
+
+    /// What the person chose of the server's tools for its new sessions; nil if no feature lets them choose.
+    private func chosenTools(of provider: any AgentProvider) -> AgentOptions.Tools? {
+        guard let defaults = context.registry.optional((any AgentToolDefaults).self) else { return nil }
+        return { [context] project in
+            guard let server = try await provider.agentServer() else { return nil }
+            return try await defaults.tools(
+                forNewSessionOf: server, profile: provider.id, project: project, telling: context.notice)
+        }
     }
 
     private var policy: ApprovalPolicy {

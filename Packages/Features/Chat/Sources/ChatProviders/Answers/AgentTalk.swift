@@ -3,7 +3,7 @@ import GatewayKit
 import HTTPCore
 import JSON
 import Synchronization
-package import TurnLoop
+import TurnLoop
 
 /// How a server that runs tools is asked, besides the question itself.
 struct AgentTalk: Sendable {
@@ -14,8 +14,11 @@ struct AgentTalk: Sendable {
     let gateway: RemoteGateway
     /// Receives the running session when the answer is no longer wanted.
     let stop: @Sendable (_ session: String) -> Void
+    /// What the caller of this question adds.
+    var options = AgentOptions()
+
     /// Answers approval questions; nil if nobody can.
-    var approve: TurnLoop.Approve?
+    var approve: TurnLoop.Approve? { options.approve }
 
     /// The access to this server.
     func access(_ access: ServerAccess) -> ServerAccess {
@@ -117,11 +120,9 @@ extension AgentApprovalAnswer {
 
 /// A provider whose server may run its own tools and asks before some of them.
 package protocol AgentProvider: ModelProvider {
-    /// Asks a model like `answer`.
-    ///
-    /// - Parameter approve: answers approval questions. Without it the server denies at once what it would ask about.
+    /// Asks a model like `answer`, with the options of a caller who has some.
     func answer(
-        _ request: ChatRequest, approve: TurnLoop.Approve?, _ receive: ([ChatEvent]) async throws -> Void
+        _ request: ChatRequest, with options: AgentOptions, _ receive: ([ChatEvent]) async throws -> Void
     ) async throws -> ChatAnswer
 
     /// The id of the project with this name or id. A server that lists no projects decides itself what it accepts.

@@ -59,14 +59,30 @@ struct StreamedAnswer: Sendable {
     ) async throws -> (answer: ChatAnswer, dialect: any Dialect) {
         var (request, dialect) = (request, dialect)
         var recovery = Recovery(rateLimitWait: rateLimitWait, runsTools: agent != nil)
+        var opening: OpeningTools?
         while true {
+            // Also after a session was lost. One that exists has a choice, which is not to be replaced.
+            if let agent, opening == nil, request.extras["session_id"] == nil {
+                let chosen = try await agent.openingTools(in: request.extras["project_id"]?.string, through: access)
+                if let sent = chosen.sent { request.extras["mcp"] = .object(sent.wire) }
+                if let notice = chosen.notice { try await receive([.notice(notice)]) }
+                opening = chosen
+            }
             delivery.isAsking = true
             do {
-                return (try await once(request, in: dialect, &delivery, receive), dialect)
+                let answer = try await once(request, in: dialect, &delivery, receive)
+                delivery.isAsking = false
+                if let agent, let sent = opening?.sent,
+                    let notice = await agent.shortfall(of: sent, in: answer.start.session, through: access)
+                {
+                    try await receive([.notice(notice)])
+                }
+                return (answer, dialect)
             } catch let failure as AnswerFailure {
                 delivery.isAsking = false
                 try Task.checkCancellation()
                 guard !delivery.hasContent else { throw failure }
+                let failure = failure.aboutTools(opening?.sent, of: access)
                 let hadSession = request.extras["session_id"] != nil
                 switch recovery.step(after: failure, request: &request, dialect: &dialect) {
                 case .giveUp:

@@ -6,7 +6,6 @@ import JSON
 import ModelKit
 import OpenAIDialect
 import Synchronization
-import TurnLoop
 
 /// The models of a server with one address: a vendor, a gateway, or a compatible server.
 final class ServerProvider: AgentProvider {
@@ -45,14 +44,14 @@ final class ServerProvider: AgentProvider {
     func answer(
         _ request: ChatRequest, _ receive: ([ChatEvent]) async throws -> Void
     ) async throws -> ChatAnswer {
-        try await answer(request, approve: nil, receive)
+        try await answer(request, with: AgentOptions(), receive)
     }
 
     func answer(
-        _ request: ChatRequest, approve: TurnLoop.Approve?, _ receive: ([ChatEvent]) async throws -> Void
+        _ request: ChatRequest, with options: AgentOptions, _ receive: ([ChatEvent]) async throws -> Void
     ) async throws -> ChatAnswer {
         var question = plan.question
-        question.agent?.approve = approve
+        question.agent?.options = options
         do {
             var paused = PausedAnswer(request)
             while true {
