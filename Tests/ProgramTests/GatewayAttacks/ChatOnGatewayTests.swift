@@ -1,6 +1,8 @@
 import FileKit
+import GatewayTesting
 import HTTPClient
 import HTTPCore
+import HTTPTesting
 import JSON
 import ProcessKit
 import Testing
@@ -14,11 +16,17 @@ struct ChatOnGatewayTests {
         let home: GatewayHome
 
         func martlet(_ words: String..., adding more: [String: String] = [:]) async throws -> Program.Run {
+            try await martlet(words, adding: more)
+        }
+
+        func martlet(_ words: [String], adding more: [String: String] = [:]) async throws -> Program.Run {
             try await Program.martlet.run(words, home: home.path, adding: home.variables.merging(more) { $1 })
         }
 
         /// The NDJSON lines of one question.
-        func lines(_ words: String...) async throws -> [JSON] {
+        func lines(_ words: String...) async throws -> [JSON] { try await lines(words) }
+
+        func lines(_ words: [String]) async throws -> [JSON] {
             let run = try await Program.martlet.run(
                 ["ask", "--format", "ndjson"] + words, home: home.path, adding: home.variables)
             #expect(run.code == 0, "\(run.errors)\(run.output)")
@@ -123,6 +131,43 @@ struct ChatOnGatewayTests {
             #expect(again.code == 0 && again.output == "go on\n", "\(again.output)\(again.errors)")
         }
     }
+
+    // row G-02, G-21, G-22
+    @Test("What was chosen for new sessions goes with their first message, and to no gateway that ignores it")
+    func chosenTools() async throws {
+        try await withDesk { desk in
+            let project = try await desk.gateway.makeProject()
+            let words = #"use bash.run with {"command": "echo found"}"#
+            func usesTools(_ more: String...) async throws -> Bool {
+                try await desk.lines(more + [words]).contains { $0["type"] == "tool_use" }
+            }
+            #expect(try await usesTools("--project", project.id))
+            let given = ["mcp", "gateway", "use", "--default", "--off", "files/bash.run", "--audit", "on"]
+            let chosen = try await desk.martlet(given)
+            #expect(chosen.code == 0, "\(chosen.errors)")
+            #expect(try await !usesTools("--project", project.id))
+            let sessions = try await desk.sessions().filter { $0["enabled_tools"]?.array != nil }
+            #expect(sessions.count == 1 && sessions.first?["audit_log"] == true, "\(sessions)")
+            // The next message leaves alone what was chosen for the session since.
+            let id = try #require(sessions.first?["id"]?.string)
+            #expect(try await desk.martlet(["mcp", "gateway", "use", id, "--reset"]).code == 0)
+            #expect(try await usesTools("--continue"))
+
+            try await PlainGateway.run { plain in
+                plain.reply("/v1/chat/completions", with: .init(200, Self.hello))
+                let server = ["--set", "profiles.lab.server=\(plain.address)"]
+                let asked = try await desk.martlet(["ask", "hi"] + server, adding: ["LAB_BASE_URL": plain.address])
+                #expect(asked.code == 0 && asked.output == "Hello\n", "\(asked.errors)")
+                #expect(asked.errors.contains("was not sent and does not count"), "\(asked.errors)")
+                let question = try #require(plain.requests.last { $0.method == "POST" })
+                #expect(try JSON(parsing: question.body)["mcp"] == nil)
+            }
+        }
+    }
+
+    private static let hello =
+        #"{"object":"chat.completion","model":"m","session_id":"s-1","choices":[{"index":0,"#
+        + #""message":{"role":"assistant","content":"Hello"},"finish_reason":"stop"}]}"#
 
     @Test("Chat lists the gateway's models with their abilities, and suggests them for an unknown model")  // row G-20
     func models() async throws {
