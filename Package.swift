@@ -19,12 +19,13 @@ let modules: [String: [String]] = [
     "Auth": ["AuthVault", "AuthTrust", "AuthSignIn", "Auth"], "Chat": ["ChatHistory", "ChatProviders", "Chat"],
     "Gateway": ["GatewayStore", "GatewayModels", "GatewayTurns", "GatewayAPI", "Gateway"],
     "MCP": ["MCPServers", "MCP"],
-    "Runner": ["Expressions", "Bundles", "Runs", "RunReports", "Runner"],
+    "Runner": ["Bundles", "Runs", "RunReports", "Runner"],
 ]
 
 /// The packages that every build has, with their products and the names of their test targets.
 let base: [(name: String, path: String, products: [String], tests: [String])] = [
     ("Core", "Packages/Core", ["Core", "CoreTesting"], ["JSON", "Capabilities", "Settings", "Screens", "Registry"]),
+    ("ExpressionKit", "Packages/Kits/ExpressionKit", ["ExpressionKit"], ["ExpressionKit"]),
     ("FileKit", "Packages/Kits/FileKit", ["FileKit"], ["FileKit"]),
     ("LoopKit", "Packages/Kits/LoopKit", ["LoopKit"], ["LoopKit"]),
     ("Cryptography", "Packages/Kits/Cryptography", ["Cryptography"], ["Cryptography"]),

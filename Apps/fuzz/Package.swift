@@ -6,7 +6,8 @@ let package = Package(
     name: "fuzz",
     dependencies: [
         .package(path: "../../Packages/Core"), .package(path: "../../Packages/Kits/Cryptography"),
-        .package(path: "../../Packages/Kits/HTTPKit"), .package(path: "../../Packages/Kits/MCPKit"),
+        .package(path: "../../Packages/Kits/ExpressionKit"), .package(path: "../../Packages/Kits/HTTPKit"),
+        .package(path: "../../Packages/Kits/MCPKit"),
         .package(path: "../../Packages/Kits/ModelKit"),
         .package(path: "../../Packages/Features/Runner"), .package(path: "../../Packages/Kits/RPCKit"),
         .package(path: "../../Packages/Kits/SchemaKit"),
@@ -20,6 +21,7 @@ let package = Package(
             dependencies: [
                 "CFuzzer", .product(name: "Core", package: "Core"),
                 .product(name: "Cryptography", package: "Cryptography"),
+                .product(name: "ExpressionKit", package: "ExpressionKit"),
                 .product(name: "HTTPKit", package: "HTTPKit"), .product(name: "HTTPServer", package: "HTTPKit"),
                 .product(name: "MCPKit", package: "MCPKit"), .product(name: "ModelKit", package: "ModelKit"),
                 .product(name: "Runner", package: "Runner"),

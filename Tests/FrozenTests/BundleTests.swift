@@ -3,7 +3,7 @@ import Capabilities
 import JSON
 import Testing
 
-@testable import Expressions
+@testable import ExpressionKit
 
 @Suite("What a bundle can say", .timeLimit(.minutes(10)))
 struct BundleTests {

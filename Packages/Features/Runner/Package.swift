@@ -2,31 +2,32 @@
 import PackageDescription
 
 let core: Target.Dependency = .product(name: "Core", package: "Core")
+let expressionKit: Target.Dependency = .product(name: "ExpressionKit", package: "ExpressionKit")
 
 let package = Package(
     name: "Runner",
     products: [
-        .library(name: "Runner", targets: ["Bundles", "Expressions", "RunReports", "Runner", "Runs"])
+        .library(name: "Runner", targets: ["Bundles", "RunReports", "Runner", "Runs"])
     ],
     dependencies: [
-        .package(path: "../../Core"), .package(path: "../../Kits/Cryptography"), .package(path: "../../Kits/FileKit"),
+        .package(path: "../../Core"), .package(path: "../../Kits/Cryptography"),
+        .package(path: "../../Kits/ExpressionKit"), .package(path: "../../Kits/FileKit"),
         .package(path: "../../Kits/HTTPKit"), .package(path: "../../Kits/LoopKit"),
         .package(path: "../../Kits/ProcessKit"), .package(path: "../../Kits/SandboxKit"),
         .package(path: "../../Kits/StorageKit"), .package(path: "../../Kits/TerminalKit"),
         .package(path: "../../Kits/YAMLKit"), .package(path: "../../Frontends/Host"),
     ],
     targets: [
-        .target(name: "Expressions", dependencies: [core]),
         .target(
             name: "Bundles",
             dependencies: [
-                "Expressions", core, .product(name: "Cryptography", package: "Cryptography"),
+                core, expressionKit, .product(name: "Cryptography", package: "Cryptography"),
                 .product(name: "YAMLKit", package: "YAMLKit"),
             ]),
         .target(
             name: "Runs",
             dependencies: [
-                "Bundles", "Expressions", core, .product(name: "Cryptography", package: "Cryptography"),
+                "Bundles", core, expressionKit, .product(name: "Cryptography", package: "Cryptography"),
                 .product(name: "LoopKit", package: "LoopKit"), .product(name: "ProcessKit", package: "ProcessKit"),
                 .product(name: "StorageKit", package: "StorageKit"),
             ]),
@@ -36,7 +37,7 @@ let package = Package(
         .target(
             name: "Runner",
             dependencies: [
-                "Bundles", "Expressions", "RunReports", "Runs", core,
+                "Bundles", "RunReports", "Runs", core, expressionKit,
                 .product(name: "Cryptography", package: "Cryptography"),
                 .product(name: "FileKit", package: "FileKit"), .product(name: "HTTPKit", package: "HTTPKit"),
                 .product(name: "LoopKit", package: "LoopKit"), .product(name: "ProcessKit", package: "ProcessKit"),
@@ -44,7 +45,7 @@ let package = Package(
                 .product(name: "StorageKit", package: "StorageKit"),
                 .product(name: "TerminalKit", package: "TerminalKit"),
             ]),
-        .testTarget(name: "BundlesTests", dependencies: ["Bundles", "Expressions", core]),
+        .testTarget(name: "BundlesTests", dependencies: ["Bundles", core, expressionKit]),
         .testTarget(
             name: "RunReportsTests",
             dependencies: [
@@ -66,12 +67,9 @@ let package = Package(
         .testTarget(
             name: "RunsTests",
             dependencies: [
-                "Bundles", "Expressions", "Runs", core, .product(name: "CoreTesting", package: "Core"),
+                "Bundles", "Runs", core, expressionKit, .product(name: "CoreTesting", package: "Core"),
                 .product(name: "FileKit", package: "FileKit"), .product(name: "StorageKit", package: "StorageKit"),
             ]),
-        .testTarget(
-            name: "ExpressionsTests",
-            dependencies: ["Expressions", core, .product(name: "CoreTesting", package: "Core")]),
     ])
 
 for target in package.targets where target.type != .system && target.type != .plugin {

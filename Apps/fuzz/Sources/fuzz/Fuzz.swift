@@ -2,7 +2,7 @@
 import Bundles
 import CFuzzer
 import Cryptography
-import Expressions
+import ExpressionKit
 import Glibc
 import HTTPCore
 @_spi(Fuzzing) import HTTPServer

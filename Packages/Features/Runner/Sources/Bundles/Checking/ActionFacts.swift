@@ -1,5 +1,5 @@
 public import Capabilities
-import Expressions
+import ExpressionKit
 import JSON
 
 /// What a check needs to know about an action. The registry of the program provides it.

@@ -1,5 +1,5 @@
 public import Capabilities
-import Expressions
+import ExpressionKit
 import JSON
 
 /// Finds problems before anything runs: unknown actions, values of the wrong type, results without the named member,

@@ -1,5 +1,5 @@
 public import Capabilities
-import Expressions
+import ExpressionKit
 public import JSON
 
 /// What a bundle would do, for review before it runs.

@@ -1,5 +1,5 @@
 public import Capabilities
-public import Expressions
+public import ExpressionKit
 public import JSON
 
 /// Steps that run actions unattended: in automation, at night, in another program.

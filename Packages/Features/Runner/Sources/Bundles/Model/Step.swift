@@ -1,4 +1,4 @@
-public import Expressions
+public import ExpressionKit
 public import JSON
 
 /// A step of a bundle.

@@ -1,5 +1,5 @@
 import Capabilities
-import Expressions
+import ExpressionKit
 
 /// Checks that everything a bundle refers to exists, and that its steps can be ordered.
 struct BundleNames {

@@ -1,5 +1,5 @@
 import Capabilities
-import Expressions
+import ExpressionKit
 import JSON
 
 /// Turns a file into a bundle, and collects all problems.

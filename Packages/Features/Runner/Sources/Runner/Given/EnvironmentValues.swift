@@ -1,6 +1,6 @@
 import Bundles
 import Capabilities
-import Expressions
+import ExpressionKit
 import JSON
 import Registry
 import Synchronization

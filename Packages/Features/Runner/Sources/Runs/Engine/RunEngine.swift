@@ -1,6 +1,6 @@
 public import Bundles
 public import Capabilities
-import Expressions
+import ExpressionKit
 import Glibc
 public import JSON
 import LoopKit

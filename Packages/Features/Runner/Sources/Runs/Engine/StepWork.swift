@@ -1,7 +1,7 @@
 import Bundles
 import Capabilities
 import Cryptography
-import Expressions
+import ExpressionKit
 import JSON
 import LoopKit
 import Registry

@@ -1,7 +1,8 @@
 import CoreTesting
-import Expressions
 import JSON
 import Testing
+
+@testable import ExpressionKit
 
 /// The scope for the expressions of the tests.
 let scope = Scope(

@@ -1,5 +1,5 @@
 import CoreTesting
-import Expressions
+import ExpressionKit
 import JSON
 import Testing
 

@@ -1,6 +1,6 @@
 public import JSON
 
-/// An expression in a bundle, such as `steps.ask.result.text != '' && inputs.deep`.
+/// A condition or a value, such as `steps.ask.result.text != '' && inputs.deep`.
 ///
 /// Evaluation always ends: there are no loops and no user-defined functions, and every value has a size limit. A
 /// missing member is null. An invalid operation, such as `1 + 'a'`, throws an error with its position. A value is never
@@ -68,7 +68,7 @@ public struct Expression: Sendable {
     }
 
     /// Every function, as the reference shows it.
-    public static var functionReference: [(usage: String, summary: String)] {
+    static var functionReference: [(usage: String, summary: String)] {
         Function.all.values.sorted { $0.name < $1.name }.map { ($0.usage, $0.summary) }
     }
 }

@@ -1,4 +1,4 @@
-import Expressions
+import ExpressionKit
 import JSON
 import Testing
 
