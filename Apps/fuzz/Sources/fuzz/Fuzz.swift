@@ -228,6 +228,16 @@ private func evaluate(_ text: String, in scope: Scope) throws {
         precondition(error == again && error.offset >= 0 && error.offset <= length, "the error has no place")
     default: preconditionFailure("an expression has a value and has none")
     }
+    // What `&&` joins has together the value of the whole.
+    if case .success(.bool(let whole)) = first {
+        let together = try holds(expression.conjuncts, in: scope)
+        precondition(together == whole, "its parts have another value")
+    }
+}
+
+private func holds(_ parts: [Expression], in scope: Scope) throws -> Bool {
+    for part in parts where try !part.bool(in: scope) { return false }
+    return true
 }
 
 /// Any file is a bundle or a list of problems, each with a place.

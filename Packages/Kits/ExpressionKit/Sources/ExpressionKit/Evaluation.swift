@@ -13,8 +13,7 @@ struct Evaluation {
             return .array(values)
         case .name(let name):
             guard let value = scope.values[name] else {
-                let known = scope.values.keys.sorted().joined(separator: ", ")
-                throw ExpressionError("unknown name '\(name)'; known names: \(known)", at: syntax.offset)
+                throw .unknown(name, among: scope.values.keys, at: syntax.offset)
             }
             return value
         case .member(let parent, let key):

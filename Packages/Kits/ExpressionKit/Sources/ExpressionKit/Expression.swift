@@ -8,7 +8,7 @@ public import JSON
 public struct Expression: Sendable {
     /// The text that it was parsed from, without the `${{ }}`.
     public let text: String
-    private let syntax: Syntax
+    let syntax: Syntax
 
     /// Parses an expression without the `${{ }}` around it.
     public init(parsing text: String) throws(ExpressionError) {
@@ -99,6 +99,11 @@ public struct ExpressionError: Error, Sendable, Hashable {
     init(_ message: String, at offset: Int) {
         self.message = message
         self.offset = offset
+    }
+
+    static func unknown(_ name: String, among known: some Collection<String>, at offset: Int) -> ExpressionError {
+        ExpressionError(
+            "unknown name '\(name)'; known names: \(known.sorted().joined(separator: ", "))", at: offset)
     }
 
     static func tooLarge(_ limit: Int, at offset: Int) -> ExpressionError {

@@ -25,7 +25,7 @@ struct Syntax: Sendable {
     }
 
     /// `a.b["c"][0]` as a path. Nil if a key is not constant.
-    private var constantPath: [String]? {
+    var constantPath: [String]? {
         switch content {
         case .name(let name): return [name]
         case .member(let parent, let key):
@@ -39,6 +39,30 @@ struct Syntax: Sendable {
     func forEach(_ visit: (Syntax) -> Void) {
         visit(self)
         children.forEach { $0.forEach(visit) }
+    }
+
+    /// The tree with each part replaced, the innermost first.
+    func mapping(_ change: (Syntax) throws(ExpressionError) -> Syntax) throws(ExpressionError) -> Syntax {
+        func each(_ parts: [Syntax]) throws(ExpressionError) -> [Syntax] {
+            var mapped: [Syntax] = []
+            for part in parts { mapped.append(try part.mapping(change)) }
+            return mapped
+        }
+        let mapped: Content =
+            switch content {
+            case .value, .name: content
+            case .list(let items): .list(try each(items))
+            case .member(let parent, let key): .member(try parent.mapping(change), try key.mapping(change))
+            case .call(let function, let arguments): .call(function, try each(arguments))
+            case .not(let operand): .not(try operand.mapping(change))
+            case .negative(let operand): .negative(try operand.mapping(change))
+            case .binary(let sign, let left, let right):
+                .binary(sign, try left.mapping(change), try right.mapping(change))
+            case .choice(let condition, let first, let second):
+                .choice(
+                    try condition.mapping(change), try first.mapping(change), try second.mapping(change))
+            }
+        return try change(Syntax(content: mapped, offset: offset))
     }
 
     private var children: [Syntax] {
