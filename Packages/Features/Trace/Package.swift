@@ -2,6 +2,7 @@
 import PackageDescription
 
 let core: Target.Dependency = .product(name: "Core", package: "Core")
+let expressionKit: Target.Dependency = .product(name: "ExpressionKit", package: "ExpressionKit")
 let fileKit: Target.Dependency = .product(name: "FileKit", package: "FileKit")
 let httpKit: Target.Dependency = .product(name: "HTTPKit", package: "HTTPKit")
 let httpServer: Target.Dependency = .product(name: "HTTPServer", package: "HTTPKit")
@@ -12,7 +13,8 @@ let package = Package(
     name: "Trace",
     products: [.library(name: "Trace", targets: ["Trace"])],
     dependencies: [
-        .package(path: "../../Core"), .package(path: "../../Kits/Cryptography"), .package(path: "../../Kits/FileKit"),
+        .package(path: "../../Core"), .package(path: "../../Kits/Cryptography"),
+        .package(path: "../../Kits/ExpressionKit"), .package(path: "../../Kits/FileKit"),
         .package(path: "../../Kits/HTTPKit"),
         .package(path: "../../Kits/LoopKit"), .package(path: "../../Kits/StorageKit"),
         .package(path: "../../Kits/TraceKit"),
@@ -29,8 +31,8 @@ let package = Package(
             name: "Trace",
             dependencies: [
                 "TraceExport", "TraceReceiver", "TraceStore", core,
-                .product(name: "Cryptography", package: "Cryptography"), fileKit, httpKit, httpServer, storageKit,
-                traceKit,
+                .product(name: "Cryptography", package: "Cryptography"), expressionKit, fileKit, httpKit, httpServer,
+                storageKit, traceKit,
             ]),
         .testTarget(
             name: "TraceTests",

@@ -19,7 +19,11 @@ struct TraceActions {
         self.delivery = delivery
     }
 
-    var all: [Action] { [list, show, span, stats, export, load, send, clear] }
+    var all: [Action] {
+        [
+            list, show, span, SearchAction(store: store, spool: spool).action, stats, export, load, send, clear,
+        ]
+    }
 
     private var list: Action {
         Action("trace.list", "List what was done, newest first", .reads, taking: TraceListArguments.self) {

@@ -14,6 +14,8 @@ public enum TraceError: Failure, Hashable {
     case noSpans(String)
     /// The number is no port.
     case notPort(Int)
+    /// An expression is wrong from a character on.
+    case expression(String, character: Int)
 
     public var code: String {
         switch self {
@@ -23,12 +25,13 @@ public enum TraceError: Failure, Hashable {
         case .notOneSpan: "trace.not-one-span"
         case .noSpans: "trace.no-spans"
         case .notPort: "trace.not-a-port"
+        case .expression: "trace.expression"
         }
     }
 
     public var exit: ExitCode {
         switch self {
-        case .notID, .ambiguous, .notOneSpan, .notPort: .usage
+        case .notID, .ambiguous, .notOneSpan, .notPort, .expression: .usage
         case .unknown, .noSpans: .failed
         }
     }
@@ -47,6 +50,8 @@ public enum TraceError: Failure, Hashable {
             "\(PlainText.escape(path)) has no spans, one a line, as 'trace export' writes them"
         case .notPort(let number):
             "\(number) is not a valid port; choose one from 1 to 65535, or 0 for any free port"
+        case .expression(let words, let character):
+            "the expression is wrong at character \(character): \(PlainText.escape(words))"
         }
     }
 }

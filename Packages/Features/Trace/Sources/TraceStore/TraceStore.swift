@@ -269,5 +269,14 @@ extension TraceStore {
             CREATE INDEX logs_bytes ON logs (received, bytes);
             CREATE TABLE arrivals (number INTEGER PRIMARY KEY AUTOINCREMENT, trace BLOB NOT NULL, span BLOB NOT NULL) STRICT;
             """),
+        Migration(
+            "search",
+            """
+            DROP INDEX spans_began;
+            CREATE INDEX spans_began ON spans (began, trace, span, duration);
+            DROP INDEX spans_name;
+            CREATE INDEX spans_name ON spans (name, began);
+            CREATE INDEX spans_failed ON spans (began) WHERE failure IS NOT NULL;
+            """),
     ]
 }

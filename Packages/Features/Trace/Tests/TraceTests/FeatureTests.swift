@@ -44,7 +44,8 @@ struct FeatureTests {
                 try Files.writeAtomically(
                     Array(
                         """
-                        {"trace_id":"\(trace)","span_id":"\(span)","name":"chat","scope":"chat","start_us":1,"duration_ns":9}
+                        {"trace_id":"\(trace)","span_id":"\(span)","name":"chat","scope":"chat",\
+                        "start_us":\(Timestamp.now().microseconds),"duration_ns":9}
 
                         """.utf8), to: "\(folder)/traces.ndjson")
                 let violations = try await FeatureConformance.violations(
@@ -53,6 +54,7 @@ struct FeatureTests {
                         "trace.import": ["file": .string("\(folder)/traces.ndjson")],
                         "trace.show": ["id": .string(trace)],
                         "trace.span": ["id": .string(trace), "span": .string(span)],
+                        "trace.search": ["expression": "duration < 1 || text == 'x'"],
                         "trace.clear": ["before": "1960-01-01T00:00:00Z"], "trace.spans": ["id": .string(trace)],
                     ], lasting: ["trace.serve"])
                 for violation in violations { Issue.record("\(violation)") }
@@ -86,6 +88,8 @@ struct FeatureTests {
             #expect(detail["attributes"]?["gen_ai.tool.name"] == "probe" && detail["events"]?[0]?["name"] == "half")
             let stats = try await host.perform("trace.stats")
             #expect(stats.array?.first { $0["name"] == "execute_tool probe" }?["failures"] == 1)
+            let calls = try await host.perform("trace.search", ["expression": "tool == 'probe' && error != null"])
+            #expect(calls.array?.map { $0["span"] } == [.string(span)])
         }
     }
 

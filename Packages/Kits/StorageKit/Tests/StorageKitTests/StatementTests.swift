@@ -81,6 +81,18 @@ struct StatementTests {
         }
     }
 
+    @Test("A statement takes a list of values, as many as it has placeholders")
+    func listed() async throws {
+        try await withNotes { connection in
+            for text in ["a", "b", "c"] { try connection.add(text) }
+            var found: [String] = []
+            let sql: SQL = "SELECT text FROM notes WHERE text >= ? AND text <> ? ORDER BY id"
+            try connection.forEach(sql, listing: ["b".stored, "c".stored]) { row in found.append(try row[0]) }
+            #expect(found == ["b"])
+            #expect(throws: StorageError.self) { try connection.forEach(sql, listing: ["b".stored]) { _ in } }
+        }
+    }
+
     @Test("The same statement can run while it is already running")
     func nested() async throws {
         try await withNotes { connection in

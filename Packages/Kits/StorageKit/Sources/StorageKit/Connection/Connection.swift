@@ -259,7 +259,14 @@ extension Connection {
     public func forEach<each Value: Storable>(
         _ sql: SQL, _ values: repeat each Value, row: (borrowing Row) throws -> Void
     ) throws {
-        try withStatement(sql, list(repeat each values)) { statement, _ in
+        try forEach(sql, listing: list(repeat each values), row: row)
+    }
+
+    /// The same for a statement whose number of values is known only at run time.
+    public func forEach(
+        _ sql: SQL, listing values: [StoredValue], row: (borrowing Row) throws -> Void
+    ) throws {
+        try withStatement(sql, values) { statement, _ in
             while try statement.step() { try statement.lend(to: row) }
         }
     }
