@@ -21,7 +21,8 @@ struct TraceActions {
 
     var all: [Action] {
         [
-            list, show, span, SearchAction(store: store, spool: spool).action, stats, export, load, send, clear,
+            list, show, span, SearchAction(store: store, spool: spool).action,
+            StatsAction(store: store, spool: spool).action, export, load, send, clear,
         ]
     }
 
@@ -93,20 +94,6 @@ struct TraceActions {
             guard found.count == 1, let span = found.first else { throw TraceError.notOneSpan(word) }
             return SpanDetail(stored: span)
         }
-    }
-
-    private var stats: Action {
-        Action(
-            "trace.stats", "Show how long each kind of work takes, and how often it fails", .reads,
-            taking: TracePeriod.self
-        ) {
-            [store, spool] context, period in
-            spool.flush()
-            var figures = SpanFigures()
-            try await store.forEachTime(period.query) { figures.add($0, $1, hasFailed: $2) }
-            return context.rows(figures.rows, orSay: "nothing was recorded that matches")
-        }
-        .example("martlet trace stats --since 2026-11-01", "Since a day")
     }
 
     static let text = EventKind<String>(

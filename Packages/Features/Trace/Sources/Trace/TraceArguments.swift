@@ -27,15 +27,6 @@ extension TraceSelection {
     }
 }
 
-/// The period that figures are about.
-struct TracePeriod: TraceSelection {
-    var query = TraceQuery()
-
-    static let bindings = period
-
-    init() {}
-}
-
 /// The arguments of `trace.list`.
 struct TraceListArguments: TraceSelection {
     var query = TraceQuery()

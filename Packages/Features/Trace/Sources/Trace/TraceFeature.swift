@@ -69,7 +69,9 @@ public struct TraceFeature: Feature {
             "trace.traces", "Traces", .tab("Settings"), listing: "trace.list", id: "id",
             detail: .screen("trace.spans", "Spans", ["id": .row("id")]), every: .seconds(2))
         registry.addScreen("trace.spans", "Spans of a trace", .detail, listing: "trace.show", id: "span")
-        registry.addScreen("trace.figures", "Times of work", .tab("Settings"), listing: "trace.stats", id: "name")
+        registry.addScreen(
+            "trace.figures", "Times of work", .tab("Settings"), listing: "trace.stats", id: "time", "name", "feature",
+            "service", "received")
     }
 
     /// A name that no other process has, nor another composition of this one.

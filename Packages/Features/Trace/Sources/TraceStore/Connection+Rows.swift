@@ -21,9 +21,11 @@ extension Connection {
         // Who sends a large resource with each span takes as much of the share with each.
         let overhead = Self.overhead + (isReceived ? text.utf8.count : 0)
         var added = 0
+        var tally = FigureTally(of: service, isReceived: isReceived, at: time)
         for (span, line) in spans {
             guard try insert(span, line, of: number, isReceived) else { continue }
             added += 1
+            tally.add(span)
             if let queue { try enqueue(span, for: queue) }
             let isRoot = span.parent == nil || span.isParentRemote
             let bytes = line.count + overhead
@@ -43,6 +45,7 @@ extension Connection {
                 isRoot ? span.failure : nil, service, span.failure == nil ? 0 : 1, isReceived ? 0 : bytes,
                 isReceived ? bytes : 0)
         }
+        try tally.store(in: self)
         return added
     }
 

@@ -14,6 +14,8 @@ public enum TraceError: Failure, Hashable {
     case noSpans(String)
     /// The number is no port.
     case notPort(Int)
+    /// There are more figures than this.
+    case tooManyFigures(Int)
     /// An expression is wrong from a character on.
     case expression(String, character: Int)
 
@@ -25,13 +27,14 @@ public enum TraceError: Failure, Hashable {
         case .notOneSpan: "trace.not-one-span"
         case .noSpans: "trace.no-spans"
         case .notPort: "trace.not-a-port"
+        case .tooManyFigures: "trace.too-many-figures"
         case .expression: "trace.expression"
         }
     }
 
     public var exit: ExitCode {
         switch self {
-        case .notID, .ambiguous, .notOneSpan, .notPort, .expression: .usage
+        case .notID, .ambiguous, .notOneSpan, .notPort, .tooManyFigures, .expression: .usage
         case .unknown, .noSpans: .failed
         }
     }
@@ -50,6 +53,8 @@ public enum TraceError: Failure, Hashable {
             "\(PlainText.escape(path)) has no spans, one a line, as 'trace export' writes them"
         case .notPort(let number):
             "\(number) is not a valid port; choose one from 1 to 65535, or 0 for any free port"
+        case .tooManyFigures(let most):
+            "there are more than \(most) rows; --since, --until, --service or a longer period for --by leaves fewer"
         case .expression(let words, let character):
             "the expression is wrong at character \(character): \(PlainText.escape(words))"
         }

@@ -26,6 +26,11 @@ public struct TraceQuery: Sendable {
 
     /// All of them, in pages.
     public init() {}
+
+    /// The text as a pattern of SQL.
+    var pattern: String? { text.map(TraceStore.pattern) }
+
+    var leastMicroseconds: Int? { longer.map { Int($0.wholeNanoseconds / 1_000) } }
 }
 
 /// A trace in a list.
@@ -68,13 +73,12 @@ extension TraceStore {
     public func traces(_ query: TraceQuery) async throws -> (traces: [TraceSummary], total: Int) {
         guard !isEmpty else { return ([], 0) }
         try await takeSpools()
-        let text = query.text.map(Self.pattern)
+        let (text, least) = (query.pattern, query.leastMicroseconds)
         let condition: SQL = """
              WHERE (?1 IS NULL OR began >= ?1) AND (?2 IS NULL OR began < ?2) AND (?3 IS NULL OR service = ?3)
                 AND (?4 IS NULL OR trace IN (SELECT trace FROM spans WHERE name LIKE ?4 ESCAPE '\\'))
                 AND (NOT ?5 OR failures > 0) AND (?6 IS NULL OR ended - began >= ?6)
             """
-        let least = query.longer.map { Int($0.wholeNanoseconds / 1_000) }
         return try await database.read { connection in
             let total = try connection.first(
                 "SELECT count(*) FROM traces" + condition, query.since, query.until, query.service, text,
@@ -167,40 +171,6 @@ extension TraceStore {
 
     private static var together: Int { 2_000 }
 
-    /// Passes on the name of each span, how long it took, and whether it failed.
-    public func forEachTime(
-        _ query: TraceQuery, _ body: (String, Duration, _ hasFailed: Bool) -> Void
-    ) async throws {
-        guard !isEmpty else { return }
-        try await takeSpools()
-        var last: (began: Timestamp, trace: [UInt8], span: [UInt8]) = (query.since ?? .init(microseconds: .min), [], [])
-        while true {
-            // In pages, so that memory does not grow and writers are not kept waiting.
-            let page = try await database.read { [last] connection in
-                try connection.all(
-                    """
-                    SELECT s.name, s.duration, s.failure IS NOT NULL, s.began, s.trace, s.span FROM spans AS s
-                        JOIN traces AS t ON t.trace = s.trace
-                        WHERE (s.began, s.trace, s.span) > (?1, ?2, ?3) AND (?4 IS NULL OR t.began < ?4)
-                            AND (?5 IS NULL OR t.service = ?5) AND (?7 IS NULL OR t.began >= ?7)
-                        ORDER BY s.began, s.trace, s.span LIMIT ?6
-                    """, last.began, last.trace, last.span, query.until, query.service, Self.page,
-                    query.since
-                ) { row in
-                    (
-                        name: try row[0] as String, time: try row[1] as Int, hasFailed: try row[2] as Bool,
-                        began: try row[3] as Timestamp, trace: try row[4] as [UInt8], span: try row[5] as [UInt8]
-                    )
-                }
-            }
-            for row in page { body(row.name, .nanoseconds(row.time), row.hasFailed) }
-            guard let end = page.last, page.count == Self.page else { return }
-            last = (end.began, end.trace, end.span)
-        }
-    }
-
-    private static var page: Int { 20_000 }
-
     /// How many spans were left out because there were too many at once.
     public func lost(since: Timestamp?) async throws -> Int {
         guard !isEmpty else { return 0 }
@@ -219,6 +189,7 @@ extension TraceStore {
         try await takeSpools()
         return try await database.write { connection in
             try connection.run("DELETE FROM losses WHERE ?1 IS NULL OR time < ?1", time)
+            try connection.clearFigures(before: time)
             guard let time else {
                 let count = try connection.first("SELECT count(*) FROM traces") { try $0[0] as Int } ?? 0
                 try connection.run("DELETE FROM unsent")

@@ -156,7 +156,8 @@ extension TraceStore {
 
     /// Removes traces that are too old, and the oldest of too many.
     public func prune() async throws {
-        let oldest = now() - budget.time
+        let now = now()
+        let oldest = now - budget.time
         try await database.write { connection in
             try connection.remove("SELECT trace FROM traces WHERE added < ? LIMIT ?", oldest, 100_000, isExpired: true)
         }
@@ -181,6 +182,7 @@ extension TraceStore {
         try await database.write { connection in
             try connection.run("DELETE FROM losses WHERE time < ?", oldest)
             try connection.forgetCollectors(before: oldest)
+            try connection.pruneFigures(at: now)
             try connection.run(
                 """
                 DELETE FROM resources WHERE NOT EXISTS (SELECT 1 FROM spans WHERE resource = resources.number)
@@ -277,6 +279,18 @@ extension TraceStore {
             DROP INDEX spans_name;
             CREATE INDEX spans_name ON spans (name, began);
             CREATE INDEX spans_failed ON spans (began) WHERE failure IS NOT NULL;
+            """),
+        Migration(
+            "figures",
+            """
+            CREATE TABLE operations (
+                number INTEGER PRIMARY KEY, name TEXT NOT NULL, feature TEXT NOT NULL, service TEXT NOT NULL,
+                received INTEGER NOT NULL, UNIQUE (name, feature, service, received)) STRICT;
+            CREATE TABLE figures (
+                width INTEGER NOT NULL, received INTEGER NOT NULL, start INTEGER NOT NULL, operation INTEGER NOT NULL,
+                failures INTEGER NOT NULL, sum INTEGER NOT NULL, longest INTEGER NOT NULL, input_tokens INTEGER NOT NULL,
+                output_tokens INTEGER NOT NULL, nanodollars INTEGER NOT NULL, sketch BLOB NOT NULL,
+                PRIMARY KEY (width, received, start, operation)) STRICT, WITHOUT ROWID;
             """),
     ]
 }

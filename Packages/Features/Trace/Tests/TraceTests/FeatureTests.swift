@@ -88,6 +88,7 @@ struct FeatureTests {
             #expect(detail["attributes"]?["gen_ai.tool.name"] == "probe" && detail["events"]?[0]?["name"] == "half")
             let stats = try await host.perform("trace.stats")
             #expect(stats.array?.first { $0["name"] == "execute_tool probe" }?["failures"] == 1)
+            #expect(stats == (try await host.perform("trace.stats", ["text": "probe"])))
             let calls = try await host.perform("trace.search", ["expression": "tool == 'probe' && error != null"])
             #expect(calls.array?.map { $0["span"] } == [.string(span)])
         }

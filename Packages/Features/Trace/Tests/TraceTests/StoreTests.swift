@@ -114,18 +114,6 @@ struct StoreTests {
         }
     }
 
-    @Test("Times come in pages, each once")
-    func times() async throws {
-        try await filled { (lab) async throws in
-            var seen: [String] = []
-            try await lab.store.forEachTime(TraceQuery()) { name, _, hasFailed in seen.append("\(name) \(hasFailed)") }
-            #expect(
-                Set(seen) == [
-                    "quick false", "outer false", "chat model_x true", "100% slow false", "inner false",
-                ] && seen.count == 5)
-        }
-    }
-
     @Test("The spans of long and short traces are passed on in order, each once")
     func pages() async throws {
         try await StoreLab.run { (lab) async throws in
