@@ -22,7 +22,8 @@ struct TraceActions {
     var all: [Action] {
         [
             list, show, span, SearchAction(store: store, spool: spool).action,
-            StatsAction(store: store, spool: spool).action, export, load, send, clear,
+            CompareAction(store: store, spool: spool).action, StatsAction(store: store, spool: spool).action, export,
+            load, send, clear,
         ]
     }
 
