@@ -16,7 +16,7 @@ struct TokenEndTests {
     enum Way: String, CaseIterable { case revoked, expired }
 
     private static let features: [any Feature.Type] = [
-        MemoryVault.self, LogFeature.self, PlannerFeature.self, GatewayFeature.self,
+        MemoryVault.self, AuditLogFeature.self, PlannerFeature.self, GatewayFeature.self,
     ]
 
     /// A gateway in a folder, with a project in which commands run without approval and one in which they need it.

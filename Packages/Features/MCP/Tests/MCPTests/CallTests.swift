@@ -161,7 +161,7 @@ struct CallTests {
     @Test("a call is in the audit log before it is made, and is not made without that")
     func recorded() async throws {
         try await Plain.bench { (bench) async throws in
-            bench.features.append(BuiltInFeature(LogFeature.self))
+            bench.features.append(BuiltInFeature(AuditLogFeature.self))
             try await bench.open { (session) async throws in
                 let log = try #require(session.registry.optional((any AuditLog).self) as? RecordingAuditLog)
                 let echo: JSONObject = ["server": "plain", "tool": "echo", "arguments": ["--text", "x"]]

@@ -90,7 +90,7 @@ struct InstallTests {
     @Test("a command is in the audit log before it is run, and is not run without that")
     func recorded() async throws {
         try await bench { (bench) async throws in
-            bench.features.append(BuiltInFeature(LogFeature.self))
+            bench.features.append(BuiltInFeature(AuditLogFeature.self))
             try bench.write(settings: Plain.settings(entry(bench)))
             bench.person = HeadlessInteraction(answers: ["mcp.install.plain": true])
             try await bench.open { (session) async throws in

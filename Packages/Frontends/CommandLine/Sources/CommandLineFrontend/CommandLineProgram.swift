@@ -34,7 +34,7 @@ public struct CommandLineProgram: Sendable {
         let environment = MainLoop.prepare()
         let streams = StandardStreams()
         let (options, words, problem) = CommonOptions.take(
-            from: Array(arguments.dropFirst()), settings: SettingOption.all(features),
+            from: Array(arguments.dropFirst()), settings: SettingOption.all(Workbench.essentials + features),
             verbatim: VerbatimWords(features.compactMap { $0.type?.manifest }))
         // Swift reads the arguments from /proc. If that fails, every command would look like a call without arguments,
         // which prints help and succeeds.

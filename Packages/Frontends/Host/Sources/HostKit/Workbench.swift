@@ -30,6 +30,11 @@ public struct Workbench: Sendable {
     /// The problems of the settings and the composition, if any. With problems, only actions marked `always()` run.
     public let failure: (any Failure)?
 
+    /// The features that every workbench has besides those that it is made with.
+    public static let essentials = [
+        BuiltInFeature(essential: HostFeature.self), BuiltInFeature(essential: LogFeature.self),
+    ]
+
     /// The combined features, with all problems found.
     public var composition: Composition { host.composition }
     /// The actions and capabilities of the features.
@@ -55,8 +60,7 @@ public struct Workbench: Sendable {
         ) {
             self.name = name
             self.version = version
-            self.features =
-                [BuiltInFeature(essential: HostFeature.self), BuiltInFeature(essential: LogFeature.self)] + features
+            self.features = essentials + features
             self.options = options
             self.environment = environment
             catalogue = SettingsCatalogue(of: self.features)

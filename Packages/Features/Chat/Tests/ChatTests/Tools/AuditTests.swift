@@ -18,7 +18,7 @@ struct AuditTests {
         "A call is recorded with its conversation, and not with its input if that is not saved",
         arguments: [true, false])
     func recorded(isSaved: Bool) async throws {
-        try await Desk.run(answers: Self.call, Answers.say("Done."), with: [LogFeature.self]) { desk in
+        try await Desk.run(answers: Self.call, Answers.say("Done."), with: [AuditLogFeature.self]) { desk in
             desk.settings = Self.settings
             let done = try await desk.say("Saw", ["tools": true, "no-save": .bool(!isSaved)])
             let entry = try #require(desk.log.recorded.first)
@@ -32,7 +32,7 @@ struct AuditTests {
 
     @Test("A call that writes does not run without its record, and the model is told why", arguments: [true, false])
     func full(isFull: Bool) async throws {
-        try await Desk.run(answers: Self.call, Answers.say("Done."), with: [LogFeature.self]) { desk in
+        try await Desk.run(answers: Self.call, Answers.say("Done."), with: [AuditLogFeature.self]) { desk in
             desk.settings = Self.settings
             if isFull { desk.log.fail(with: Full()) }
             let done = try await desk.say("Saw", ["tools": true])
@@ -44,7 +44,7 @@ struct AuditTests {
 
     @Test("What a conversation wrote goes from the log with the conversation", arguments: [true, false])
     func erased(atOnce: Bool) async throws {
-        try await Desk.run(answers: Self.call, Answers.say("Done."), with: [LogFeature.self]) { desk in
+        try await Desk.run(answers: Self.call, Answers.say("Done."), with: [AuditLogFeature.self]) { desk in
             desk.settings = Self.settings
             let id = try #require(try await desk.say("Saw", ["tools": true])["session_id"])
             try await desk.run("chat.delete", ["conversation": id, "now": .bool(atOnce)])

@@ -1,21 +1,21 @@
 import Capabilities
 import Glibc
-public import Registry
-public import Settings
+import Registry
+import Settings
 
 /// The feature that writes the log of every program: into a file, on standard error, and for journald.
-public struct LogFeature: Feature {
-    public static let manifest = Manifest(
+struct LogFeature: Feature {
+    static let manifest = Manifest(
         id: "log", summary: "Writes what the program does to a file, the terminal or the journal", version: "0.1.0",
         provides: [.shared((any SpanSink).self), .single(LogConsole.self)], settings: LogSettings.declarations)
 
     private let settings: LogSettings
 
-    public init(_ settings: FeatureSettings) {
+    init(_ settings: FeatureSettings) {
         self.settings = LogSettings(reading: settings)
     }
 
-    public func register(in registry: inout RegistryBuilder) {
+    func register(in registry: inout RegistryBuilder) {
         let surroundings = registry.surroundings
         // The command that writes them stays when the settings change.
         let console = registry.shared("console") {

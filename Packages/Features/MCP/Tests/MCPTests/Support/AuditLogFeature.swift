@@ -4,9 +4,9 @@ import Registry
 import Settings
 
 /// An audit log in memory, as another feature would offer it.
-struct LogFeature: Feature {
+struct AuditLogFeature: Feature {
     static let manifest = Manifest(
-        id: "log", summary: "An audit log in memory", version: "1", provides: [.single((any AuditLog).self)])
+        id: "audit", summary: "An audit log in memory", version: "1", provides: [.single((any AuditLog).self)])
 
     init(_ settings: FeatureSettings) {}
 

@@ -4,9 +4,9 @@ import Registry
 import Settings
 
 /// An audit log in memory, which all commands of a composition share.
-struct LogFeature: Feature {
+struct AuditLogFeature: Feature {
     static let manifest = Manifest(
-        id: "log", summary: "An audit log in memory", version: "1.0", provides: [.single((any AuditLog).self)])
+        id: "audit", summary: "An audit log in memory", version: "1.0", provides: [.single((any AuditLog).self)])
 
     init(_ settings: FeatureSettings) {}
 

@@ -5,9 +5,9 @@ import Settings
 import Synchronization
 
 /// An audit log in memory, which all commands of a desk share by its folder.
-struct LogFeature: Feature {
+struct AuditLogFeature: Feature {
     static let manifest = Manifest(
-        id: "log", summary: "An audit log in memory", version: "1.0", provides: [.single((any AuditLog).self)])
+        id: "audit", summary: "An audit log in memory", version: "1.0", provides: [.single((any AuditLog).self)])
 
     private static let logs = Mutex<[String: RecordingAuditLog]>([:])
 
@@ -27,5 +27,5 @@ struct LogFeature: Feature {
 }
 
 extension Desk {
-    var log: RecordingAuditLog { LogFeature.log(in: "\(folder)/data") }
+    var log: RecordingAuditLog { AuditLogFeature.log(in: "\(folder)/data") }
 }
