@@ -70,10 +70,10 @@ public struct TraceFeature: Feature {
             detail: .screen("trace.spans", "Spans", ["id": .row("id")]), every: .seconds(2))
         registry.addScreen("trace.spans", "Spans of a trace", .detail, listing: "trace.show", id: "span")
         registry.addScreen(
-            "trace.log", "Log", .tab("Settings"), listing: "trace.logs", id: "time", "message",
+            "trace.log", "Log", .tab("Settings"), listing: "trace.logs", id: "time", "scope", "message",
             detail: .screen("trace.spans", "Spans of its trace", ["id": .row("trace")]), every: .seconds(2))
         registry.addScreen(
-            "trace.figures", "Times of work", .tab("Settings"), listing: "trace.stats", id: "time", "name", "feature",
+            "trace.figures", "Times", .tab("Settings"), listing: "trace.stats", id: "time", "name", "feature",
             "service", "received")
     }
 

@@ -103,7 +103,7 @@ extension TraceStore {
 }
 
 extension Connection {
-    /// Adds entries of the log.
+    /// Adds entries of the log that are not there yet, since a file may be read or sent again.
     ///
     /// - Returns: roughly their bytes.
     @discardableResult
@@ -121,7 +121,8 @@ extension Connection {
             try run(
                 """
                 INSERT INTO logs (time, added, level, scope, message, attributes, trace, span, resource, received, bytes)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11
+                    WHERE NOT EXISTS (SELECT 1 FROM logs WHERE time = ?1 AND scope = ?4 AND message = ?5 AND resource = ?9)
                 """,
                 log.time, time, log.level.severity, log.scope, log.message, attributes, log.trace?.bytes,
                 log.span?.bytes, number, isReceived, bytes)

@@ -46,6 +46,7 @@ struct FeatureTests {
                         """
                         {"trace_id":"\(trace)","span_id":"\(span)","name":"chat","scope":"chat",\
                         "start_us":\(Timestamp.now().microseconds),"duration_ns":9}
+                        {"log":{"time_us":\(Timestamp.now().microseconds),"level":"warning","scope":"chat","message":"told"}}
 
                         """.utf8), to: "\(folder)/traces.ndjson")
                 let violations = try await FeatureConformance.violations(
