@@ -17,7 +17,9 @@ extension PluginTests {
         let host = BuiltProgram(
             path: String(program), home: "\(clone.folder)/home", linkage: try await Linkage(of: String(program)))
         #expect(
-            try await Set(host.features().keys) == ["commands", "greeting", "host", "screen", "terminal", "weather"])
+            try await Set(host.features().keys) == [
+                "commands", "greeting", "host", "log", "screen", "terminal", "weather",
+            ])
         #expect(try await host.output("greeting", "greet", "Ada") == "Hello Ada!\n")
         #expect(try await host.output("weather", "greet", "Ada").contains("Hello Ada!"))
         #expect(!host.linkage.contains("lzma"))

@@ -11,7 +11,8 @@ extension PluginTests {
         let version = try JSON(parsing: try await program.output("version", "--json"))
         let names = version["features"]?.array?.compactMap(\.string) ?? []
         #expect(
-            Set(names) == Set(subset.features.map { $0.lowercased() } + ["commands", "host", "screen", "terminal"]))
+            Set(names)
+                == Set(subset.features.map { $0.lowercased() } + ["commands", "host", "log", "screen", "terminal"]))
 
         // Only Chat prints Markdown.
         let hasMarkdown = version["libraries"]?["libcmark-gfm"] != nil

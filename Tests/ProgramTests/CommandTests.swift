@@ -77,7 +77,9 @@ struct CommandTests {
             #expect(run.code == 0)
             let rows = try #require(try run.output.json().array)
             #expect(
-                rows.map { $0["id"]?.string } == ["broken", "commands", "host", "lab", "screen", "steady", "terminal"])
+                rows.map { $0["id"]?.string } == [
+                    "broken", "commands", "host", "lab", "log", "screen", "steady", "terminal",
+                ])
             #expect(rows.first?["state"] == "off")
             #expect(rows.first?["reason"]?.string?.contains("features.broken") == true)
             #expect(rows.dropFirst().allSatisfy { $0["state"] == "ok" })
