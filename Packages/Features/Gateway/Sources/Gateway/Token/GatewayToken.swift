@@ -98,7 +98,7 @@ final class LiveToken: Sendable {
         var token: Secret
         var lookedAt: Timestamp?
         /// The running lookup; all requests with unknown tokens wait for the same one.
-        var looking: Task<Secret?, Never>?
+        var looking: Task<Void, Never>?
     }
 
     /// Limits lookups, so that wrong tokens cannot keep the vault busy.
@@ -121,29 +121,29 @@ final class LiveToken: Sendable {
     /// Whether a token is the stored one, including one that was created meanwhile.
     func accepts(_ shown: Secret) async -> Bool {
         if equals(shown) { return true }
-        guard let token = await renewed() else { return false }
-        return shown.equals(token)
+        await renew()
+        // A lookup of another request may have ended between the two.
+        return equals(shown)
     }
 
-    /// Reads the stored token again; nil when it was read just now.
-    private func renewed() async -> Secret? {
+    /// Reads the stored token again, unless it was read just now.
+    private func renew() async {
         let time = now()
-        let looking = state.withLock { state -> Task<Secret?, Never>? in
+        let looking = state.withLock { state -> Task<Void, Never>? in
             if let looking = state.looking { return looking }
             if let last = state.lookedAt, (.zero..<Self.interval).contains(time - last) { return nil }
             let looking = Task { await look() }
             (state.lookedAt, state.looking) = (time, looking)
             return looking
         }
-        return await looking?.value
+        await looking?.value
     }
 
-    private func look() async -> Secret? {
+    private func look() async {
         let found = await read()
-        return state.withLock { state in
+        state.withLock { state in
             state.looking = nil
             if let found { state.token = found }
-            return found
         }
     }
 }
