@@ -40,6 +40,14 @@ struct SpoolFileTests {
         }
     }
 
+    @Test("A pipe that nobody reads is refused at once", .timeLimit(.minutes(1)))
+    func pipe() async throws {
+        try await TemporaryDirectory.run { folder in
+            #expect(unsafe mkfifo("\(folder)/spool", 0o600) == 0)
+            #expect(throws: FileError.self) { try SpoolFile("\(folder)/spool").append { _ in [1] } }
+        }
+    }
+
     @Test("A link in its place is refused")
     func link() async throws {
         try await TemporaryDirectory.run { folder in

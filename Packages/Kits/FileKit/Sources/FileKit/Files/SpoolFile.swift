@@ -18,8 +18,9 @@ public struct SpoolFile: Sendable {
     /// - Parameter bytes: makes them; is told whether they are the first of the file.
     public func append(_ bytes: (_ isFirst: Bool) -> [UInt8]) throws(FileError) {
         while true {
+            // A pipe that nobody reads is an error at once, and not a wait without an end.
             let file = try FileDescriptor.open(
-                path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, mode: 0o600, for: "append to")
+                path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, mode: 0o600, for: "append to")
             try lock(file)
             let info = try file.status(for: "append to")
             guard try isPlace(of: info) else { continue }
