@@ -17,7 +17,7 @@ public protocol AgentToolDefaults: AnyObject, Sendable {
     ) async throws -> Offered<NewSessionTools>?
 }
 
-/// The tools with which a session of an agent server is to start. What is nil is left to the server.
+/// The tools that a new session of an agent server starts with. The server decides about members that are nil.
 public struct NewSessionTools: Sendable, Hashable {
     /// Sources whose tools are offered.
     public var servers: [String]?

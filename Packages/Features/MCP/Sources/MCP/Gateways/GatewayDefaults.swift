@@ -23,7 +23,7 @@ final class GatewayDefaults: AgentToolDefaults {
 }
 
 extension MCPServices {
-    /// What is chosen for new sessions of a gateway in a project, the project's before that for all; nil for nothing.
+    /// The choice for new sessions of a gateway in a project. That of the project counts over that for all; nil without any.
     func chosen(forNewSessionsOf gateway: String, project: String?) async throws -> GatewayDefault? {
         var chosen: GatewayDefault?
         if settings.remembersSelection {

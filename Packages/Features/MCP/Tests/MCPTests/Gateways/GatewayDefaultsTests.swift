@@ -57,7 +57,7 @@ struct GatewayDefaultsTests {
             var expected = NewSessionTools(
                 servers: ["git", "time"], tools: ["push", "now", "time/log"], priority: ["time"], auditLog: true)
             #expect(try await tools(of: bench, lab) == .value(expected))
-            // What the gateway gets later is used, and what is gone is passed over.
+            // Tools that the gateway gets later are used, and tools that it has lost are skipped.
             lab.answer("v1/mcp/servers", with: ["data": [["id": "git"], ["id": "new"]]])
             lab.answer("v1/mcp/servers/new/tools", with: ["data": [["name": "fresh"]]])
             expected = NewSessionTools(tools: ["push", "fresh"], auditLog: true)

@@ -70,7 +70,7 @@ final class LogFile: Sendable {
         console.print(LogRecord(.error, "log", problem, at: .now()))
     }
 
-    /// Writes what is left. Later entries are lost.
+    /// Writes the remaining entries. Later ones are lost.
     func close() async {
         let writer = state.withLock { state in
             state.isClosed = true

@@ -21,7 +21,7 @@ public enum LogLine {
 
     /// Reads a line.
     ///
-    /// - Throws: a `TraceKitError` for what is no line of a log, such as one that was cut.
+    /// - Throws: a `TraceKitError` if it is not a line of a log, for example because it was cut.
     public static func read(_ line: some Collection<UInt8>) throws -> LogRecord {
         let json: JSON
         do { json = try JSON(parsing: Array(line)) } catch {

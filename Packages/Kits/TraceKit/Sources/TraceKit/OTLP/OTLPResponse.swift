@@ -2,7 +2,7 @@ import JSON
 
 /// The answer to a request that was taken, at least in parts: `ExportTraceServiceResponse`.
 public struct OTLPResponse: Sendable, Hashable {
-    /// What was sent.
+    /// The signal of the request.
     public let signal: OTLPSignal
     /// How many were rejected. The sender must not send them again.
     public let rejected: Int
