@@ -331,7 +331,8 @@ extension ProductTests {
     private static let sending = [
         "auth.login", "auth.logout", "auth.pat.create", "auth.pat.list", "auth.pat.revoke", "auth.pat.rotate",
         "auth.server.add", "auth.server.check", "auth.trust.add", "auth.trust.verify", "auth.whoami", "chat.models",
-        "chat.retry", "chat.send", "chat.use", "gateway.status", "http.request", "mcp.add", "mcp.call", "mcp.complete",
+        "chat.retry", "chat.send", "chat.use", "gateway.debug", "gateway.status", "http.request", "mcp.add", "mcp.call",
+        "mcp.complete",
         "mcp.gateway.list", "mcp.gateway.tools", "mcp.gateway.use", "mcp.get", "mcp.install", "mcp.login", "mcp.ping",
         "mcp.prompts", "mcp.read", "mcp.resources", "mcp.test",
         "mcp.tools", "trace.send",

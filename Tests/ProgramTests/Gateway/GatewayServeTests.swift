@@ -22,6 +22,7 @@ struct GatewayServeTests {
                 #expect(health["address"] == .string(gateway.address))
                 #expect(health["sessions"] == 0)
                 #expect(health["uptime"] != nil && health["latency"] != nil && health["version"] != nil)
+                try await debugs(home)
                 let stopped = try await home.martlet("gateway", "stop", "--json")
                 #expect(stopped.code == 0, "\(stopped.errors)")
                 #expect(try stopped.output.json()["pid"] == gateway.state["pid"])
@@ -34,6 +35,26 @@ struct GatewayServeTests {
                 try await home.martlet("gateway", "status").output.contains("start it with 'martlet gateway serve'"))
             #expect(try await home.martlet("gateway", "stop").code == 4)
         }
+    }
+
+    /// A request that the gateway explains is found among those that it took, and back from its id.
+    private func debugs(_ home: GatewayHome) async throws {
+        #expect(try await home.martlet("gateway", "token").code == 0)
+        let debugged = try await home.martlet("gateway", "debug", "Hello", "--model", "nobody/none", "--json")
+        #expect(debugged.code == 0, "\(debugged.errors)")
+        let answer = try debugged.output.json()
+        #expect(answer["requested_model"] == "nobody/none" && answer["model"] == nil && answer["messages"] == 1)
+        #expect(answer["answer"]?["messages"]?[0]?["text"] == "Hello")
+
+        let listed = try await home.martlet("trace", "requests", "--text", "debug", "--json")
+        let rows = try listed.output.json().array ?? []
+        #expect(Set(rows.map { $0["direction"] }) == ["in", "out"] && rows.allSatisfy { $0["status"] == 200 })
+        #expect(rows.allSatisfy { $0["path"] == "/v1/chat/completions/debug" && $0["method"] == "POST" })
+        let sent = try #require(rows.first { $0["direction"] == "out" })
+        let (trace, span) = (sent["trace"]?.string ?? "", sent["span"]?.string ?? "")
+        let curl = try await home.martlet("trace", "curl", trace, span)
+        #expect(curl.output.contains("--request POST") && curl.output.contains("/v1/chat/completions/debug"))
+        #expect(curl.output.contains("$TOKEN") && !curl.output.contains("mgw_"))
     }
 
     @Test("A gateway prints its address and how to get the token in one line")

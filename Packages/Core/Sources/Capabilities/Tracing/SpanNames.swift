@@ -7,6 +7,10 @@ extension SpanKey {
     public static var httpRoute: SpanKey { "http.route" }
     /// The status of an answer.
     public static var httpStatus: SpanKey { "http.response.status_code" }
+    /// The template of the address that is asked, without values.
+    public static var urlTemplate: SpanKey { "url.template" }
+    /// `http` or `https`.
+    public static var urlScheme: SpanKey { "url.scheme" }
     /// The name or address of a server.
     public static var serverAddress: SpanKey { "server.address" }
     /// The port of a server.
@@ -25,6 +29,12 @@ extension SpanKey {
     public static var genAICall: SpanKey { "gen_ai.tool.call.id" }
     /// Seconds until a model began to answer.
     public static var genAIFirstChunk: SpanKey { "gen_ai.response.time_to_first_chunk" }
+    /// The number of the message of a conversation that an answer is.
+    public static var message: SpanKey { "martlet.message.id" }
+    /// The id of a request, which its answer has too.
+    public static var requestID: SpanKey { "martlet.request.id" }
+    /// How many events a stream had.
+    public static var streamEvents: SpanKey { "martlet.stream.events" }
     /// The file name of a program that was started, without its folder and its arguments.
     public static var processName: SpanKey { "process.executable.name" }
     /// The number of a process.

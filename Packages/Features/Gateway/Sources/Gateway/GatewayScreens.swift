@@ -16,8 +16,10 @@ struct GatewayScreens {
                 .action("gateway.project.remove", "Remove", key: "d", ["project": .row("id")]),
             ], detail: .screen("gateway.sessions", "Sessions", ["project": .row("id")]),
             offering: [.action("gateway.project.add", "Add a project", key: "a")])
+        let whole = registry.whole
         registry.addScreen(
             "gateway.sessions", "Gateway sessions", .tab("Sessions"), listing: "gateway.session.list", id: "id",
+            links: whole.registry?.present([.screen("trace.traces", "Traces", key: "w", ["about": .row("id")])]) ?? [],
             every: .seconds(2))
         registry.addScreen(
             "gateway.tokens", "Gateway tokens", .tab("Gateway"), listing: "gateway.token.list", id: "name",

@@ -78,6 +78,8 @@ struct InstanceTests {
             #expect(health["mend"] == "start it with 'martlet gateway serve'")
             let error = await #expect(throws: ServingError.self) { try await host.perform("gateway.stop") }
             #expect(error?.kind == .down)
+            let debugged = await #expect(throws: ServingError.self) { try await host.perform("gateway.debug") }
+            #expect(debugged?.kind == .down)
         }
     }
 }

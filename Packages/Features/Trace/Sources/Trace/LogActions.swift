@@ -11,7 +11,7 @@ struct LogActions {
     var all: [Action] { [logs, tail] }
 
     private var logs: Action {
-        Action("trace.logs", "List what was told, newest first", .reads, taking: LogArguments.self) {
+        Action("trace.logs", "List the entries of the log, newest first", .reads, taking: LogArguments.self) {
             [store, spool] context, arguments in
             spool.flush()
             var query = arguments.query
@@ -21,14 +21,14 @@ struct LogActions {
             if rest > 0, !logs.isEmpty {
                 context.notice("\(rest) more; '--page \(arguments.page + 1)' shows the next")
             }
-            return context.rows(logs.map(LogRow.init), orSay: "nothing was told that matches")
+            return context.rows(logs.map(LogRow.init), orSay: "the log has no entry that matches")
         }
         .details(
             "Notices and errors of commands, and the log of other programs that send it to 'trace serve'. "
                 + "log.file writes it to a file too, with the ends of all spans."
         )
         .example("martlet trace logs --level warning", "What went wrong")
-        .example("martlet trace logs --trace 4bf92f", "What was told in one trace")
+        .example("martlet trace logs --trace 4bf92f", "The entries of one trace")
     }
 
     private static let entry = EventKind<LogRecord>(
@@ -37,14 +37,14 @@ struct LogActions {
             Field("time", "When") { $0.time },
             Field("level", "debug, info, warning or error") { $0.level.rawValue },
             Field("scope", "The feature or library") { $0.scope },
-            Field("message", "The name of the span, or what was told") { $0.message },
+            Field("message", "The name of the span, or the text of the entry") { $0.message },
             Field("trace_id", "Id of the trace") { $0.trace?.description },
             Field("span_id", "Id of the span") { $0.span?.description },
             Field("attributes", "Facts about it") { JSON.object($0.attributes) },
         ])
 
     private var tail: Action {
-        Action("trace.tail", "Show what is done and told while it happens", .reads, taking: TailArguments.self) {
+        Action("trace.tail", "Show spans and entries of the log as they come", .reads, taking: TailArguments.self) {
             [store, spool] context, arguments in
             try await Follower(store, spool).run(in: context, from: try await store.end()) { news in
                 let entries =
@@ -59,8 +59,8 @@ struct LogActions {
         }
         .streaming([Self.entry.declaration])
         .details(
-            "Shows spans as they end and entries of the log, of all processes, until it is interrupted. "
-                + "Without a level it has what begins in a program, what failed, and what was told; debug has everything."
+            "Shows the spans of all processes when they end, and entries of the log, until it is interrupted. "
+                + "By default these are commands, requests to the gateway, failures and entries; '--level debug' shows all spans."
         )
         .example("martlet trace tail --level debug --scope http", "Every request to a server")
     }
@@ -77,8 +77,8 @@ private struct LogRow: Record {
     static let fields: [Field<LogRow>] = [
         Field("time", "When") { $0.stored.log.time },
         Field("level", "debug, info, warning or error", .state) { $0.stored.log.level.rawValue },
-        Field("scope", "Feature or library that told it") { PlainText.escape($0.stored.log.scope, limit: 100) },
-        Field("message", "What was told", .name) { PlainText.escape($0.stored.log.message, limit: 2_000) },
+        Field("scope", "Feature or library it is from") { PlainText.escape($0.stored.log.scope, limit: 100) },
+        Field("message", "The text", .name) { PlainText.escape($0.stored.log.message, limit: 2_000) },
         Field("service", "Program", .minor) {
             PlainText.escape($0.stored.resource["service.name"]?.string ?? "", limit: 100)
         },
@@ -138,9 +138,9 @@ private struct TailArguments: ActionArguments {
     private var text: String?
 
     static let bindings = [
-        bind(\.level, .option("level", "Only what matters at least so much", default: .info)),
-        bind(\.scope, .option("scope", "Only what this feature or library does and tells")),
-        bind(\.service, .option("service", "Only what this program does and tells")),
+        bind(\.level, .option("level", "Only spans and entries that matter at least so much", default: .info)),
+        bind(\.scope, .option("scope", "Only spans and entries of this feature or library")),
+        bind(\.service, .option("service", "Only spans and entries of this program")),
         bind(\.text, .option("text", "Only names and messages that contain this text")),
     ]
 

@@ -58,6 +58,7 @@ struct TraceActions {
         )
         .example("martlet trace list --failed --since 2026-11-01", "What failed since a day")
         .example("martlet trace list --longer 2s --text chat", "What took long and asked a model")
+        .example("martlet trace list --about message:42", "What the answer with this number in 'chat show --json' took")
     }
 
     private static let id: Parameter<String> = .argument("id", "Id of the trace, or its beginning")
@@ -86,14 +87,7 @@ struct TraceActions {
         ) { [store, spool] context, id, word in
             spool.flush()
             let trace = try await store.trace(beginning: id)
-            var query = TraceQuery()
-            query.ids = [trace]
-            var found: [StoredSpan] = []
-            try await store.forEachSpan(query) { span in
-                if span.span.context.span.description.hasPrefix(word.lowercased()) { found.append(span) }
-            }
-            guard found.count == 1, let span = found.first else { throw TraceError.notOneSpan(word) }
-            return SpanDetail(stored: span)
+            return SpanDetail(stored: try await store.span(beginning: word, of: trace))
         }
     }
 

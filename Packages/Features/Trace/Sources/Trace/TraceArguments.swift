@@ -43,6 +43,12 @@ struct TraceListArguments: TraceSelection {
 
     static let bindings =
         period + content + [
+            bind(
+                \.query.subject,
+                .option(
+                    "about",
+                    "Only traces of the conversation, gateway session, run or request with this id, or of 'message:NUMBER'"
+                )),
             bind(\.limit, .option("limit", "Maximum number of results", in: 1...1000, default: 50)),
             bind(\.page, .option("page", "Which page of results", in: 1...1_000_000, default: 1)),
         ]

@@ -100,14 +100,20 @@ struct ComparisonRow: Record {
         return (change / .microseconds(1)).rounded() / 1e6
     }
 
+    /// The same in words that look like the times beside it.
+    private func changeInWords(_ value: (TraceWork.Sums) -> Duration) -> String {
+        let seconds = change(value)
+        return (seconds > 0 ? "+" : seconds < 0 ? "-" : "") + Duration.roundedWords(seconds: abs(seconds))
+    }
+
     private func change(_ value: (TraceWork.Sums) -> Int) -> Int { (second.map(value) ?? 0) - (first.map(value) ?? 0) }
 
     static let fields: [Field<ComparisonRow>] =
         [
             Field("name", "Kind of work", .name) { PlainText.escape($0.kind.name, limit: 200) },
             Field("feature", "Feature that did it", .minor) { PlainText.escape($0.kind.feature, limit: 100) },
-            Field("change", "How many seconds longer all of it took in the second trace; less than zero if shorter") {
-                $0.change(\.time)
+            Field("change", "How much longer all of it took in the second trace; with a minus if shorter") {
+                $0.changeInWords(\.time)
             },
             Field("first_time", "Time of all together in the first trace") { $0.first?.time },
             Field("second_time", "Time of all together in the second trace") { $0.second?.time },
@@ -116,7 +122,11 @@ struct ComparisonRow: Record {
             Field("only", "first or second, if it is in one trace only") {
                 $0.first == nil ? "second" : $0.second == nil ? "first" : String?.none
             },
-            Field("own_change", "The same as change, without the time of spans below it", .minor) { $0.change(\.own) },
+            Field("own_change", "The same as change, without the time of spans below it", .minor) {
+                $0.changeInWords(\.own)
+            },
+            Field("change_seconds", "The same as change, in seconds", .detail) { $0.change(\.time) },
+            Field("own_change_seconds", "The same as own_change, in seconds", .detail) { $0.change(\.own) },
             Field("first_own", "Time in the first trace without that of spans below it", .detail) { $0.first?.own },
             Field("second_own", "Time in the second trace without that of spans below it", .detail) { $0.second?.own },
             Field("count_change", "How much more often it was done in the second trace", .detail) {

@@ -64,10 +64,23 @@ public struct TraceFeature: Feature {
                 installed: { try HTTPClient.installedLibraryVersion() }))
         for action in TraceActions(store, spool, delivery).all { registry.add(action) }
         for action in LogActions(store: store, spool: spool).all { registry.add(action) }
+        for action in RequestActions(store: store, spool: spool).all { registry.add(action) }
         registry.add(ServeAction(store: store, limits: settings.receiver).action)
+        ActivityScreen(store: store, spool: spool).add(to: &registry)
+        let whole = registry.whole
         registry.addScreen(
             "trace.traces", "Traces", .tab("Settings"), listing: "trace.list", id: "id",
+            links: whole.registry?.present([
+                .screen("chat.conversation", "Conversation", key: "c", ["conversation": .row("conversation")]),
+                .screen("runs.run", "Run", key: "u", ["run": .row("run")]),
+            ]) ?? [],
             detail: .screen("trace.spans", "Spans", ["id": .row("id")]), every: .seconds(2))
+        registry.addScreen(
+            "trace.diagnostics", "Diagnostics", .tab("Settings"), listing: "trace.requests", id: "trace", "span",
+            links: [.action("trace.curl", "As curl", key: "c", ["id": .row("trace"), "span": .row("span")])],
+            detail: .screen("trace.spans", "Spans of its trace", ["id": .row("trace")]),
+            offering: whole.registry?.present([.action("gateway.debug", "Debug a request", key: "b")]) ?? [],
+            every: .seconds(1))
         registry.addScreen("trace.spans", "Spans of a trace", .detail, listing: "trace.show", id: "span")
         registry.addScreen(
             "trace.log", "Log", .tab("Settings"), listing: "trace.logs", id: "time", "scope", "message",

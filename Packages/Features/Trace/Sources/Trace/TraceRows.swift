@@ -24,6 +24,12 @@ struct TraceRow: Record {
         },
         Field("service", "Program in which it began", .minor) { PlainText.escape($0.trace.service, limit: 100) },
         Field("trace", "Whole id", .detail) { $0.trace.id },
+        Field("conversation", "Conversation it is about", .detail) { row in
+            row.trace.conversation.map { PlainText.escape($0, limit: 128) }
+        },
+        Field("run", "Run of a bundle it is about", .detail) { row in
+            row.trace.run.map { PlainText.escape($0, limit: 128) }
+        },
     ]
 }
 

@@ -26,6 +26,7 @@ extension Connection {
             guard try insert(span, line, of: number, isReceived) else { continue }
             added += 1
             tally.add(span)
+            try addSubjects(of: span, span.context.trace.bytes)
             if let queue { try enqueue(span, for: queue) }
             let isRoot = span.parent == nil || span.isParentRemote
             let bytes = line.count + overhead
@@ -81,7 +82,9 @@ extension Connection {
     /// Removes the received spans of a trace, and the trace if there are no others.
     func removeReceived(of trace: [UInt8]) throws {
         try run("DELETE FROM spans WHERE trace = ? AND received", trace)
-        try run("DELETE FROM traces WHERE trace = ? AND bytes = 0", trace)
+        if try run("DELETE FROM traces WHERE trace = ? AND bytes = 0", trace) > 0 {
+            try run("DELETE FROM subjects WHERE trace = ?", trace)
+        }
         try run("UPDATE traces SET received = 0 WHERE trace = ?", trace)
         try recount(trace)
     }
@@ -115,6 +118,7 @@ extension Connection {
             try run("DELETE FROM spans WHERE trace = ?", trace)
             try run("DELETE FROM traces WHERE trace = ?", trace)
             try run("DELETE FROM logs WHERE trace = ?", trace)
+            try run("DELETE FROM subjects WHERE trace = ?", trace)
         }
         return traces.count
     }

@@ -31,6 +31,13 @@ public struct SpanFilter: Sendable {
     /// All spans.
     public init() {}
 
+    /// Lets only requests by HTTP and their streams through, of both sides, which are named after their method.
+    public mutating func requireRequests() {
+        sql =
+            sql + " AND (s.name = 'stream' OR substr(s.name, 1, instr(s.name || ' ', ' ') - 1)"
+            + " IN ('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HTTP'))"
+    }
+
     /// Lets only spans through whose column compares so with a value. Null is equal to itself and to nothing else.
     public mutating func require(_ column: Column, _ sign: Sign, _ value: some Storable) {
         let value = value.stored

@@ -10,6 +10,8 @@ public enum TraceError: Failure, Hashable {
     case ambiguous(String)
     /// The trace has no such span, or several whose ids begin so.
     case notOneSpan(String)
+    /// The span with this name is no request by HTTP.
+    case notRequest(String)
     /// A file has no spans.
     case noSpans(String)
     /// The number is no port.
@@ -25,6 +27,7 @@ public enum TraceError: Failure, Hashable {
         case .unknown: "trace.unknown"
         case .ambiguous: "trace.ambiguous"
         case .notOneSpan: "trace.not-one-span"
+        case .notRequest: "trace.not-a-request"
         case .noSpans: "trace.no-spans"
         case .notPort: "trace.not-a-port"
         case .tooManyFigures: "trace.too-many-figures"
@@ -34,7 +37,7 @@ public enum TraceError: Failure, Hashable {
 
     public var exit: ExitCode {
         switch self {
-        case .notID, .ambiguous, .notOneSpan, .notPort, .tooManyFigures, .expression: .usage
+        case .notID, .ambiguous, .notOneSpan, .notRequest, .notPort, .tooManyFigures, .expression: .usage
         case .unknown, .noSpans: .failed
         }
     }
@@ -49,6 +52,8 @@ public enum TraceError: Failure, Hashable {
             "several traces begin with \(PlainText.escape(word)); give more digits"
         case .notOneSpan(let word):
             "the trace has no span, or several, whose id begins with \(PlainText.escape(word)); 'trace show' lists them"
+        case .notRequest(let name):
+            "\(PlainText.escape(name)) is no request by HTTP; 'trace requests --json' lists those with their ids"
         case .noSpans(let path):
             "\(PlainText.escape(path)) has no spans, one a line, as 'trace export' writes them"
         case .notPort(let number):

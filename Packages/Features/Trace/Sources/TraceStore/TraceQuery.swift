@@ -13,6 +13,8 @@ public struct TraceQuery: Sendable {
     public var service: String?
     /// Only those with a span whose name contains this text.
     public var text: String?
+    /// Only those about the conversation, session, run or request with this id, or about a `message:NUMBER`.
+    public var subject: String?
     /// Only those with these ids; all if there are none.
     public var ids: [String] = []
     /// Only those in which something failed.
@@ -51,6 +53,10 @@ public struct TraceSummary: Sendable, Hashable {
     public let spans: Int
     /// How many of them failed.
     public let failures: Int
+    /// The conversation it is about, if any.
+    public let conversation: String?
+    /// The run of a bundle it is about, if any.
+    public let run: String?
 }
 
 /// A span in the database, with the process that recorded it.
@@ -78,26 +84,34 @@ extension TraceStore {
              WHERE (?1 IS NULL OR began >= ?1) AND (?2 IS NULL OR began < ?2) AND (?3 IS NULL OR service = ?3)
                 AND (?4 IS NULL OR trace IN (SELECT trace FROM spans WHERE name LIKE ?4 ESCAPE '\\'))
                 AND (NOT ?5 OR failures > 0) AND (?6 IS NULL OR ended - began >= ?6)
+                AND (?7 IS NULL OR trace IN (SELECT trace FROM subjects WHERE id = ?7))
             """
         return try await database.read { connection in
             let total = try connection.first(
                 "SELECT count(*) FROM traces" + condition, query.since, query.until, query.service, text,
-                query.hasFailed, least
+                query.hasFailed, least, query.subject
             ) { row in try row[0] as Int }
             let found = try connection.all(
-                "SELECT trace, name, service, began, ended, spans, failures, failure FROM traces" + condition
-                    + " ORDER BY began DESC LIMIT ?7 OFFSET ?8",
-                query.since, query.until, query.service, text, query.hasFailed, least, max(0, query.limit),
-                max(0, query.offset)
+                "SELECT trace, name, service, began, ended, spans, failures, failure, " + Self.subject("'conversation'")
+                    + ", " + Self.subject("'run'") + " FROM traces" + condition
+                    + " ORDER BY began DESC LIMIT ?8 OFFSET ?9",
+                query.since, query.until, query.service, text, query.hasFailed, least, query.subject,
+                max(0, query.limit), max(0, query.offset)
             ) { row in
                 let (trace, began, ended): ([UInt8], Timestamp, Timestamp) = (try row[0], try row[3], try row[4])
                 return TraceSummary(
                     id: Hexadecimal.encode(trace), name: try row[1], failure: try row[7], service: try row[2],
                     began: began,
-                    duration: ended - began, spans: try row[5], failures: try row[6])
+                    duration: ended - began, spans: try row[5], failures: try row[6], conversation: try row[8],
+                    run: try row[9])
             }
             return (found, total ?? 0)
         }
+    }
+
+    /// What a trace is about, of one kind.
+    private static func subject(_ kind: SQL) -> SQL {
+        "(SELECT id FROM subjects AS s WHERE s.trace = traces.trace AND s.kind = " + kind + " LIMIT 1)"
     }
 
     /// The whole id of a trace, of which the beginning is enough.
@@ -119,6 +133,21 @@ extension TraceStore {
         guard let id = found.first else { throw TraceError.unknown(start) }
         guard found.count == 1 else { throw TraceError.ambiguous(start) }
         return id
+    }
+
+    /// The span of a trace whose id begins so.
+    ///
+    /// - Throws: `TraceError` if there is none, or more than one.
+    public func span(beginning start: String, of trace: String) async throws -> StoredSpan {
+        var query = TraceQuery()
+        query.ids = [trace]
+        let wanted = start.lowercased()
+        var found: [StoredSpan] = []
+        try await forEachSpan(query) { span in
+            if span.span.context.span.description.hasPrefix(wanted) { found.append(span) }
+        }
+        guard found.count == 1, let span = found.first else { throw TraceError.notOneSpan(start) }
+        return span
     }
 
     /// The spans of a trace, in the order in which they began.
@@ -196,6 +225,7 @@ extension TraceStore {
                 try connection.run("DELETE FROM unsent")
                 try connection.run("DELETE FROM spans")
                 try connection.run("DELETE FROM traces")
+                try connection.run("DELETE FROM subjects")
                 return count
             }
             return try connection.remove("SELECT trace FROM traces WHERE began < ?", time)

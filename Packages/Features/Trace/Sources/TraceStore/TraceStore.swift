@@ -292,5 +292,12 @@ extension TraceStore {
                 output_tokens INTEGER NOT NULL, nanodollars INTEGER NOT NULL, sketch BLOB NOT NULL,
                 PRIMARY KEY (width, received, start, operation)) STRICT, WITHOUT ROWID;
             """),
+        Migration(
+            "subjects",
+            """
+            CREATE TABLE subjects (
+                trace BLOB NOT NULL, kind TEXT NOT NULL, id TEXT NOT NULL, PRIMARY KEY (trace, kind, id)) STRICT, WITHOUT ROWID;
+            CREATE INDEX subjects_id ON subjects (id);
+            """),
     ]
 }

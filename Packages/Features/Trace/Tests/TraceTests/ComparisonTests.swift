@@ -46,17 +46,21 @@ struct ComparisonTests {
             let rows = try await host.perform("trace.compare", ["first": ids[0], "second": ids[1]])
             #expect(rows.array?.map { $0["name"] } == ["chat", "read", "write", "turn"])
             let chat = try #require(rows[0])
-            #expect(chat["change"] == 15.0 && chat["first_time"] == "7s" && chat["second_time"] == "22s")
+            #expect(
+                chat["change"] == "+15 s" && chat["change_seconds"] == 15.0 && chat["first_time"] == "7s"
+                    && chat["second_time"] == "22s")
             #expect(chat["first_count"] == 2 && chat["count_change"] == 0 && chat["only"] == nil)
             #expect(chat["failures_change"] == 1 && chat["first_tokens"] == 100 && chat["first_cost_usd"] == 0.5)
             #expect(chat["tokens_change"] == nil && chat["cost_change"] == nil)
-            #expect(rows[1]?["only"] == "first" && rows[1]?["change"] == -0.5 && rows[1]?["second_time"] == nil)
-            #expect(rows[2]?["only"] == "second" && rows[2]?["change"] == 0.5 && rows[2]?["first_count"] == nil)
+            #expect(rows[1]?["only"] == "first" && rows[1]?["change"] == "-500 ms" && rows[1]?["second_time"] == nil)
+            #expect(rows[2]?["only"] == "second" && rows[2]?["change_seconds"] == 0.5 && rows[2]?["first_count"] == nil)
             // 10 s less 1…6 and 9…9.5; 10 s less 1…2 and 5…10, in which the write is.
-            #expect(rows[3]?["first_own"] == "4.5s" && rows[3]?["second_own"] == "4s" && rows[3]?["own_change"] == -0.5)
+            #expect(
+                rows[3]?["first_own"] == "4.5s" && rows[3]?["second_own"] == "4s"
+                    && rows[3]?["own_change_seconds"] == -0.5)
             #expect(host.output.notices.last == "the first took 10 s, the second 26 s")
             let same = try await host.perform("trace.compare", ["first": ids[0], "second": ids[0]])
-            #expect(same.array?.allSatisfy { $0["change"] == 0.0 && $0["own_change"] == 0.0 } == true)
+            #expect(same.array?.allSatisfy { $0["change"] == "0 s" && $0["own_change_seconds"] == 0.0 } == true)
             let error = await #expect(throws: TraceError.self) {
                 try await host.perform("trace.compare", ["first": ids[0], "second": "ffff"])
             }

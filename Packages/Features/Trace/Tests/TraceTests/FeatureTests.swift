@@ -41,11 +41,14 @@ struct FeatureTests {
         try await TemporaryDirectory.run { folder in
             await #expect(processExitsWith: .success) { [folder = folder as String] in
                 let (trace, span) = ("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7")
+                let request = "81c0d2f3577b34da6a3ce929d0e0e473"
                 try Files.writeAtomically(
                     Array(
                         """
                         {"trace_id":"\(trace)","span_id":"\(span)","name":"chat","scope":"chat",\
                         "start_us":\(Timestamp.now().microseconds),"duration_ns":9}
+                        {"trace_id":"\(request)","span_id":"\(span)","name":"GET","scope":"chat","kind":"client",\
+                        "start_us":\(Timestamp.now().microseconds),"duration_ns":9,"attributes":{"http.request.method":"GET"}}
                         {"log":{"time_us":\(Timestamp.now().microseconds),"level":"warning","scope":"chat","message":"told"}}
 
                         """.utf8), to: "\(folder)/traces.ndjson")
@@ -55,6 +58,7 @@ struct FeatureTests {
                         "trace.import": ["file": .string("\(folder)/traces.ndjson")],
                         "trace.show": ["id": .string(trace)],
                         "trace.span": ["id": .string(trace), "span": .string(span)],
+                        "trace.curl": ["id": .string(request), "span": .string(span)],
                         "trace.search": ["expression": "duration < 1 || text == 'x'"],
                         "trace.compare": ["first": .string(trace), "second": .string(trace)],
                         "trace.clear": ["before": "1960-01-01T00:00:00Z"], "trace.spans": ["id": .string(trace)],

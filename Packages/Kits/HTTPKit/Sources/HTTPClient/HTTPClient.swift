@@ -354,11 +354,21 @@ extension ActiveSpan {
         if let time = times.firstByte { happened("http.first_byte", after: began + time) }
     }
 
-    /// Says which server a request goes to.
+    /// Says where a request goes. What the path may hold besides words is not recorded.
     func set(_ url: HTTPURL, _ method: HTTPMethod) {
+        guard isRecording else { return }
         set(.httpMethod, .string(method.rawValue))
-        set(.serverAddress, .string(url.host))
-        set(.serverPort, .int(url.port))
+        for (key, value) in url.facts { set(key, value) }
+    }
+}
+
+extension HTTPURL {
+    /// What is recorded of an address.
+    var facts: [(SpanKey, SpanValue)] {
+        [
+            (.urlScheme, .string(scheme.rawValue)), (.serverAddress, .string(host)), (.serverPort, .int(port)),
+            (.urlTemplate, .string(PathTemplate.of(path))),
+        ]
     }
 }
 

@@ -85,7 +85,7 @@ struct ConversationScreen {
     private func follow(_ id: ConversationID, on screen: ScreenContext) async throws {
         let live = services.live.conversation(id)
         let host = screen.context.host
-        var reader = Reader(id)
+        var reader = Reader(id, in: screen.context.registry)
         var cause = ScreenChange.outdated
         while true {
             let (seen, now) = (live.signal.count, host.now())
@@ -104,6 +104,8 @@ struct ConversationScreen {
     /// What was read of a conversation so far.
     private struct Reader {
         private let id: ConversationID
+        /// What other features offer for a conversation.
+        private let others: [Link]
         private var transcript = TranscriptFeed()
         private var calls: [CallEntry] = []
         /// When the person sent the newest message.
@@ -117,7 +119,12 @@ struct ConversationScreen {
         /// Whether a picture was sent.
         private var hasPicture = false
 
-        init(_ id: ConversationID) { self.id = id }
+        init(_ id: ConversationID, in registry: Registry) {
+            self.id = id
+            others = registry.present([
+                .screen("trace.traces", "Traces", key: "w", ["about": .value(.string(id.rawValue))])
+            ])
+        }
 
         /// Shows more of the answers that grow.
         ///
@@ -205,6 +212,7 @@ struct ConversationScreen {
                 .screen("chat.tools", "Tool calls", key: "t", argument),
                 .screen("chat.new", "New", key: "n", model(of: conversation)),
             ]
+            links += others
             if hasPicture { links.append(.action("chat.picture", "Show picture", key: "i", argument)) }
             if asked != nil, !isGrowing(at: now) {
                 links.insert(.action("chat.retry", "Retry", key: "a", argument), at: 0)

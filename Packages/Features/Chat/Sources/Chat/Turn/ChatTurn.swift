@@ -13,8 +13,18 @@ struct ChatTurn: Sendable {
 
     func run() async throws -> TurnReport {
         let summariser = summariser()
-        let recorder = TurnRecorder(
-            services: services, plan: plan, context: context, summariser: summariser)
+        let recorder = TurnRecorder(services: services, plan: plan, context: context, summariser: summariser)
+        return try await context.tracer.span("chat.turn", of: "chat") { span in
+            let result: Result<TurnReport, any Error>
+            do { result = .success(try await run(summariser, recorder)) } catch { result = .failure(error) }
+            let (conversation, answer) = (await recorder.conversation, await recorder.head)
+            span.set(.genAIConversation, (conversation?.rawValue).map(SpanValue.string))
+            span.set(.message, (answer?.rawValue).map { .int(Int($0)) })
+            return try result.get()
+        }
+    }
+
+    private func run(_ summariser: Summariser?, _ recorder: TurnRecorder) async throws -> TurnReport {
         let started = ContinuousClock.now
         let sources = try await sources()
         await recorder.begin(sources)

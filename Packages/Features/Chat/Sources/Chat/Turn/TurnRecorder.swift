@@ -21,7 +21,8 @@ actor TurnRecorder {
     /// Nil if nothing is stored.
     private var place: TurnPlan.Place?
     private(set) var conversation: ConversationID?
-    private var head: MessageID?
+    /// The newest message of the turn; at its end the answer.
+    private(set) var head: MessageID?
     private var draft: Draft?
     /// Whether the model was asked and the draft of its answer has not started.
     private var isAsked = false

@@ -33,7 +33,7 @@ struct Delivery {
         guard let span else { return }
         skipped.tell(span)
         guard let stream else { return }
-        span.set("martlet.stream.events", .int(stream.events))
+        span.set(.streamEvents, .int(stream.events))
         span.set(.genAIFirstChunk, .double(stream.wait / .seconds(1)))
     }
 

@@ -29,6 +29,13 @@ struct HealthProbe: Sendable {
         return false
     }
 
+    /// What that gateway says about the body of a request to a model.
+    func debug(_ body: JSON, _ token: Secret, at state: InstanceState) async throws -> JSON {
+        let response = try await send(
+            "/v1/chat/completions/debug", to: state.addresses.first ?? "", Self.trust(in: state), token, body)
+        return try JSON(parsing: try response.requireSuccess().body)
+    }
+
     private static func trust(in state: InstanceState) -> TrustDomain {
         var trust = TrustDomain()
         // The issuer does not matter, because the fingerprint is known.
@@ -62,7 +69,7 @@ struct HealthProbe: Sendable {
     }
 
     private func send(
-        _ path: String, to address: String, _ trust: TrustDomain, _ token: Secret? = nil
+        _ path: String, to address: String, _ trust: TrustDomain, _ token: Secret? = nil, _ body: JSON? = nil
     ) async throws -> HTTPResponse {
         var configuration = HTTPClient.Configuration()
         configuration.trust = trust
@@ -70,7 +77,7 @@ struct HealthProbe: Sendable {
         let client = HTTPClient(configuration)
         let result: Result<HTTPResponse, any Error>
         do {
-            result = .success(try await client.send(request(path, address, token)))
+            result = .success(try await client.send(request(path, address, token, body)))
         } catch {
             result = .failure(error)
         }
@@ -78,13 +85,20 @@ struct HealthProbe: Sendable {
         return try result.get()
     }
 
-    private func request(_ path: String, _ address: String, _ token: Secret?) throws -> HTTPRequest {
+    private func request(
+        _ path: String, _ address: String, _ token: Secret?, _ body: JSON?
+    ) throws -> HTTPRequest {
         var request: HTTPRequest
         if address.hasPrefix("unix:") {
             request = HTTPRequest(.get, try HTTPURL("http://localhost\(path)"))
             request.unixSocket = String(address.dropFirst(5))
         } else {
             request = HTTPRequest(.get, try HTTPURL(address, assuming: .http).resolving(path))
+        }
+        if let body {
+            request.method = .post
+            request.headers["Content-Type"] = "application/json"
+            request.body = .bytes(Array(body.text().utf8))
         }
         token?.withText { request.headers["Authorization"] = "Bearer \($0)" }
         request.retry = .none

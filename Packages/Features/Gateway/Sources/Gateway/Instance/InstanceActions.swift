@@ -11,7 +11,7 @@ struct InstanceActions {
         self.services = services
     }
 
-    var all: [Action] { [status, stop] }
+    var all: [Action] { [status, stop, DebugAction(services).action] }
 
     private var instance: Instance { Instance(services.surroundings) }
 

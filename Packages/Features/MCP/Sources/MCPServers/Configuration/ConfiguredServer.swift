@@ -49,28 +49,9 @@ public struct ConfiguredServer: Sendable, Hashable {
     /// What is started or asked, in one line.
     public var target: String {
         switch entry.way {
-        case .program(let command, let arguments): Self.line([command] + arguments)
+        case .program(let command, let arguments): ShellWords.line([command] + arguments)
         case .address(let url): url
         }
-    }
-
-    /// Words as they would be typed.
-    static func line(_ words: [String]) -> String { words.map(quoted).joined(separator: " ") }
-
-    /// A word as a shell would need it.
-    static func quoted(_ word: String) -> String {
-        let isPlain =
-            !word.isEmpty
-            && word.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"):
-                    true
-                default: "-_./:=@%+,".utf8.contains(byte)
-                }
-            }
-        return isPlain
-            ? word : "'\(word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#))'"
     }
 }
 

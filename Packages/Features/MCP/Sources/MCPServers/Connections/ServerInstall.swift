@@ -11,7 +11,7 @@ public struct ServerInstall: Sendable, Hashable {
     public let isOfEntry: Bool
 
     /// The command in one line.
-    public var line: String { ConfiguredServer.line(words) }
+    public var line: String { ShellWords.line(words) }
 
     /// The command that installs a Python package with a program of this name; nil if the name is not that of one that
     /// has a server.

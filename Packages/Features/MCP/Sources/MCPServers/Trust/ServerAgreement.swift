@@ -90,7 +90,7 @@ extension ServerAgreement {
             if let folder = server.entry.folder { lines.append("  in          \(shown(folder))") }
             if let install = server.entry.install {
                 lines.append(
-                    "  installs by \(PlainText.escape(ConfiguredServer.line(install))), which is asked about when it is needed"
+                    "  installs by \(PlainText.escape(ShellWords.line(install))), which is asked about when it is needed"
                 )
             }
         case .address(let url):

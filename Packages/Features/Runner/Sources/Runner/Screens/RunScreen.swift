@@ -27,12 +27,12 @@ struct RunScreen {
                 repeat {
                     let run = try await services.journal.find(id)
                     isRunning = run.isRunning
-                    try await screen.show(try await block(run))
+                    try await screen.show(try await block(run, screen.context.registry))
                 } while try await screen.changed(orAfter: isRunning ? Self.interval : nil)
             })
     }
 
-    private func block(_ run: RunRow) async throws -> Block {
+    private func block(_ run: RunRow, _ registry: Registry) async throws -> Block {
         // One more, to know whether there are more.
         let newest = try await services.journal.progress(of: run.id, limit: Self.mostSteps + 1)
         let steps = Array(newest.suffix(Self.mostSteps))
@@ -49,6 +49,9 @@ struct RunScreen {
         } else if run.status != .ok {
             links.append(.action("run.start", "Resume", key: "r", ["resume": .value(.string(run.id))]))
         }
+        links += registry.present([
+            .screen("trace.traces", "Traces", key: "w", ["about": .value(.string(run.id))])
+        ])
         let values = Values(
             RunDetail.fields.map(\.property).filter { $0.name != "steps" }, detail.json.object ?? [:])
         var blocks = [Block(.values(values))]

@@ -9,19 +9,23 @@ public struct EventStream: AsyncSequence, Sendable {
 
     let body: HTTPBodyStream
     let parser: EventParser
+    /// Where it comes from.
+    let url: HTTPURL
 
     public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(body: body.makeAsyncIterator(), parser: parser)
+        AsyncIterator(body: body.makeAsyncIterator(), parser: parser, span: StreamSpan(of: url))
     }
 
     /// Returns events that arrived together one by one, without waiting.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private var body: HTTPBodyStream.AsyncIterator
         private var parser: EventParser
+        private let span: StreamSpan?
 
-        init(body: HTTPBodyStream.AsyncIterator, parser: EventParser) {
+        init(body: HTTPBodyStream.AsyncIterator, parser: EventParser, span: StreamSpan?) {
             self.body = body
             self.parser = parser
+            self.span = span
         }
 
         /// The id of the last complete event.
@@ -36,10 +40,18 @@ public struct EventStream: AsyncSequence, Sendable {
         }
 
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
-            while true {
-                if let event = try parser.next() { return event }
-                guard let bytes = try await body.next(isolation: actor) else { return nil }
-                parser.feed(bytes)
+            do {
+                while true {
+                    if let event = try parser.next() {
+                        span?.count(1)
+                        return event
+                    }
+                    guard let bytes = try await body.next(isolation: actor) else { return nil }
+                    parser.feed(bytes)
+                }
+            } catch {
+                span?.fail(error)
+                throw error
             }
         }
 
@@ -49,6 +61,7 @@ public struct EventStream: AsyncSequence, Sendable {
             guard let first = try await next(isolation: actor) else { return nil }
             var events = [first]
             parser.readRest(into: &events)
+            span?.count(events.count - 1)
             return events
         }
     }

@@ -42,7 +42,7 @@ public struct HTTPExchange: Sendable {
         limits: EventLimits = EventLimits(), lastEventID: String = "", readsErrorField: Bool = false
     ) -> EventStream {
         let parser = EventParser(limits: limits, lastEventID: lastEventID, readsErrorField: readsErrorField)
-        return EventStream(body: body, parser: parser)
+        return EventStream(body: body, parser: parser, url: url)
     }
 
     /// Reads the rest of the body, and fails when it is larger than `limit`.

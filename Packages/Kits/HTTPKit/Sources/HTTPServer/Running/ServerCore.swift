@@ -287,7 +287,7 @@ extension ServerCore {
             return remote.map { Observation($0, nil) }
         }
         span.set(.httpMethod, .string(method))
-        span.set("martlet.request.id", .string(request.id))
+        span.set(.requestID, .string(request.id))
         return Observation(span.context, span)
     }
 

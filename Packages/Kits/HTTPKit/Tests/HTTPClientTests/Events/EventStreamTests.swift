@@ -1,6 +1,9 @@
+import Capabilities
+import CoreTesting
 import HTTPClient
 import HTTPCore
 import HTTPTesting
+import JSON
 import Testing
 
 @Suite("Event stream of a response")
@@ -27,6 +30,32 @@ struct EventStreamTests {
                 #expect(end == nil)
                 #expect(events.lastEventID == "49")
             }
+        }
+    }
+
+    @Test("A stream is a span of its own, with how many events it had and how it ended", .timeLimit(.minutes(5)))
+    func span() async throws {
+        try await ScriptedServer.run { connection in
+            try connection.receiveHead()
+            try connection.send(
+                "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\ndata: 1\n\ndata: 2\n\ndata: 3\n\ndata: ha")
+        } during: { server in
+            let sink = RecordingSpanSink()
+            let tracer = Tracer(sinks: [sink]) { Timestamp(microseconds: 0) }
+            var configuration = HTTPClient.Configuration.standalone
+            configuration.tracer = tracer
+            try await Lab.client(configuration) { client in
+                await tracer.span("outer", of: "lab") { _ in
+                    _ = await Lab.failure {
+                        let exchange = try await client.open(try Lab.request(server.port, "/v1/messages"))
+                        for try await _ in exchange.events().batches {}
+                    }
+                }
+            }
+            let stream = try #require(sink.spans.first { $0.name == "stream" })
+            #expect(stream.parent == sink.spans.last?.context.span && sink.spans.last?.name == "outer")
+            #expect(stream.attributes["martlet.stream.events"] == 3 && stream.failure == "http.cut")
+            #expect(stream.attributes["url.template"] == "/v1/messages")
         }
     }
 

@@ -175,7 +175,7 @@ struct SafeguardTests {
             configuration.feature = "lab"
             configuration.sendsTraceparent = true
             try await Lab.client(configuration) { client in
-                var request = try Lab.request(server.port, "/secret-path?key=SECRET")
+                var request = try Lab.request(server.port, "/secret-path-7?key=SECRET")
                 request.headers.append("Authorization", "Bearer SECRET")
                 let answer = try await client.send(request)
                 _ = try await client.send(try Lab.request(server.port, "/no"))
@@ -184,6 +184,7 @@ struct SafeguardTests {
                 #expect(answer.text == span.context.traceparent)
                 #expect(span.attributes["http.response.status_code"] == 200)
                 #expect(span.attributes["server.port"] == .int(server.port))
+                #expect(span.attributes["url.template"] == "/{}" && span.attributes["url.scheme"] == "http")
                 #expect(sink.spans.last?.attributes["http.response.status_code"] == 404)
                 let shown = JSON.object(span.attributes).text()
                 #expect(!shown.contains("SECRET") && !shown.contains("secret-path"))

@@ -31,7 +31,21 @@ extension MCPClient {
         _ tool: String, _ arguments: JSONObject = [:], within limit: RPCTimeLimit? = nil, meta: JSONObject = [:],
         asTask: Bool = false, progress: (@Sendable (MCPProgress) -> Void)? = nil
     ) async throws -> MCPResult {
-        let limit = limit ?? limits.call
+        try await Tracer.current.span("tools/call \(tool)", .client, of: "mcp") { span in
+            span.set("mcp.method.name", "tools/call")
+            span.set(.genAITool, .string(tool))
+            span.set("martlet.mcp.server", .string(name))
+            span.set("mcp.protocol.version", (version?.rawValue).map(SpanValue.string))
+            let result = try await callTool(tool, arguments, within: limit ?? limits.call, meta, asTask, progress)
+            if result.isError { span.fail("tool_error") }
+            return result
+        }
+    }
+
+    private func callTool(
+        _ tool: String, _ arguments: JSONObject, within limit: RPCTimeLimit, _ meta: JSONObject, _ asTask: Bool,
+        _ progress: (@Sendable (MCPProgress) -> Void)?
+    ) async throws -> MCPResult {
         var params: JSONObject = ["name": .string(tool), "arguments": .object(arguments)]
         var meta = meta
         if let trace = TraceContext.current {

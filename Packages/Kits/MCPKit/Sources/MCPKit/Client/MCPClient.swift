@@ -146,6 +146,9 @@ public final class MCPClient: Sendable {
     /// The server as it presents itself; waits until it has.
     public func server() async throws -> MCPServerInfo { try await state.withLock { $0.agreed }.value() }
 
+    /// The revision that is spoken, once that is settled.
+    var version: MCPVersion? { state.withLock { $0.info?.version } }
+
     private func settle(_ info: MCPServerInfo) {
         transport.settle(on: info.version)
         let agreed = state.withLock { state in
@@ -402,7 +405,7 @@ public final class MCPClient: Sendable {
 
     /// Answers what a server asks, in either era.
     func answer(_ method: String, _ params: JSON?) async throws -> JSON {
-        let version = state.withLock { $0.info?.version } ?? .newestLegacy
+        let version = version ?? .newestLegacy
         let offered = handler.capabilities
         do {
             switch method {

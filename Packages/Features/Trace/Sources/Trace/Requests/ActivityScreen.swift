@@ -1,0 +1,85 @@
+import Capabilities
+import JSON
+import Registry
+import Screens
+import TraceStore
+
+/// The screen of what was requested in the last minute, for the home screen.
+struct ActivityScreen {
+    let store: TraceStore
+    /// The spans of this process that are not written yet.
+    let spool: SpanSpool
+
+    private static let interval = Duration.seconds(2)
+
+    func add(to registry: inout RegistryBuilder) {
+        registry.add(
+            Screen("trace.activity", "Requests", .home) { [store, spool] screen in
+                repeat {
+                    spool.flush()
+                    let activity = try await Activity.read(from: store, at: screen.context.host.now())
+                    try await screen.show(
+                        Block(
+                            .values(Values(activity)), id: "activity",
+                            links: [
+                                .screen("trace.diagnostics", "Diagnostics", key: "d"),
+                                .screen("trace.traces", "Traces", key: "t"), .screen("trace.log", "Log", key: "l"),
+                            ]))
+                } while try await screen.changed(orAfter: Self.interval)
+            })
+    }
+}
+
+/// What was requested in a minute, by the requests that ended in it.
+struct Activity: Record {
+    private var requests = 0
+    private var failures = 0
+    private var eventsPerSecond = 0.0
+    private var slowest: SeenRequest?
+    private var failure: SeenRequest?
+
+    private static let period = Duration.seconds(60)
+    /// Streams that are longer count only in part.
+    private static let longest = Duration.seconds(3_600)
+
+    static func read(from store: TraceStore, at now: Timestamp) async throws -> Activity {
+        var activity = Activity()
+        let start = now + (.zero - period)
+        let found = try await RequestActions.find(RequestArguments(since: now + (.zero - longest)), in: store)
+        for request in found.rows where request.span.end >= start { activity.add(request, from: start) }
+        return activity
+    }
+
+    private mutating func add(_ request: SeenRequest, from start: Timestamp) {
+        if request.isStream {
+            let part = (request.span.end - max(start, request.span.start)) / request.span.duration
+            if part.isFinite { eventsPerSecond += Double(request.events ?? 0) * part / (Self.period / .seconds(1)) }
+            return
+        }
+        requests += 1
+        if request.level >= .warning {
+            failures += 1
+            failure = failure ?? request
+        }
+        if request.span.duration > slowest?.span.duration ?? .zero { slowest = request }
+    }
+
+    static let fields: [Field<Activity>] = [
+        Field("requests", "Requests by HTTP in the last minute, to the gateway and to servers") { $0.requests },
+        Field("failed", "How many of them failed or were refused") { $0.failures },
+        Field("events_per_second", "Events of streams in a second, in the last minute") {
+            ($0.eventsPerSecond * 10).rounded() / 10
+        },
+        Field("slowest", "The longest of them") { $0.slowest?.span.duration },
+        Field("failure", "The newest of those that failed") { $0.failure?.words },
+    ]
+}
+
+extension SeenRequest {
+    /// What was asked and what came of it, in a line.
+    fileprivate var words: String {
+        let outcome = status.map(String.init) ?? span.failure ?? ""
+        let words = [method, server, path, outcome].compactMap(\.self).filter { !$0.isEmpty }.joined(separator: " ")
+        return PlainText.escape(words, limit: 200)
+    }
+}
