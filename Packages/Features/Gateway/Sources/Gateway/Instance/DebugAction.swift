@@ -63,7 +63,7 @@ struct DebuggedRequest: Record {
 
     static let fields: [Field<DebuggedRequest>] = [
         Field("kind", "agent turn, in which the gateway runs tools, or completion") { $0.text("kind") },
-        Field("model", "Model that would answer; nothing if there is no such model", .name) { $0.text("model") },
+        Field("model", "Model that would answer; nothing without such a model", .name) { $0.text("model") },
         Field("requested_model", "Model that the request names") { $0.text("requested_model") },
         Field("dialect", "rich with frames of the gateway, or plain") { $0.text("dialect") },
         Field("stream", "Whether the answer would be streamed") { $0.answer["stream"]?.bool },
