@@ -143,7 +143,7 @@ public struct AuditCompletion: Sendable, Hashable {
 }
 
 /// Which entries of the audit log to list. By default the newest of all.
-public struct AuditQuery: Sendable, Hashable {
+public struct AuditQuery: PagedQuery, Hashable {
     /// Only entries of this project.
     public var project: String?
     /// Only entries of this session.

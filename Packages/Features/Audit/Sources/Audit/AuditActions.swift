@@ -17,11 +17,9 @@ struct AuditActions {
         Action("audit.list", "List what was done, newest first", .reads, taking: AuditListArguments.self) {
             context, arguments in
             let page = try await log.entries(arguments.query)
-            let rest = page.total - arguments.query.offset - page.entries.count
-            if rest > 0, !page.entries.isEmpty {
-                context.notice("\(rest) more; '--page \(arguments.page + 1)' shows the next")
-            }
-            return context.rows(page.entries.map(AuditRow.init), orSay: "nothing was recorded that matches")
+            return context.rows(
+                page.entries.map(AuditRow.init), of: page.total, on: arguments.query,
+                orSay: "nothing was recorded that matches")
         }
         .asDefault()
         .showingConversations()
@@ -104,28 +102,17 @@ struct AuditActions {
 /// The arguments of `audit.list`.
 struct AuditListArguments: ActionArguments {
     private(set) var query = AuditQuery()
-    private(set) var page = 1 {
-        didSet { query.offset = (page - 1) * query.limit }
-    }
-    private var limit: Int {
-        get { query.limit }
-        set {
-            query.limit = newValue
-            query.offset = (page - 1) * newValue
-        }
-    }
 
-    static let bindings = [
-        bind(\.query.session, .option("session", "Only entries of this session of the gateway")),
-        bind(\.query.conversation, .option("conversation", "Only entries of this conversation")),
-        bind(\.query.project, .option("project", "Only entries of this project, by its id")),
-        bind(\.query.actor, .option("actor", "Only what this party did: model, client, gateway or owner")),
-        bind(\.query.action, .option("action", "Only this action, such as tool.call")),
-        bind(\.query.since, .option("since", "Only entries since this time")),
-        bind(\.query.until, .option("until", "Only entries before this time")),
-        bind(\.limit, .option("limit", "Maximum number of results", in: 1...1000, default: 50)),
-        bind(\.page, .option("page", "Which page of results", in: 1...1_000_000, default: 1)),
-    ]
+    static let bindings =
+        [
+            bind(\.query.session, .option("session", "Only entries of this session of the gateway")),
+            bind(\.query.conversation, .option("conversation", "Only entries of this conversation")),
+            bind(\.query.project, .option("project", "Only entries of this project, by its id")),
+            bind(\.query.actor, .option("actor", "Only what this party did: model, client, gateway or owner")),
+            bind(\.query.action, .option("action", "Only this action, such as tool.call")),
+            bind(\.query.since, .option("since", "Only entries since this time")),
+            bind(\.query.until, .option("until", "Only entries before this time")),
+        ] + pages(of: \.query)
 
     init() {}
 }

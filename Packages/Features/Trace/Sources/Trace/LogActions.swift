@@ -17,11 +17,8 @@ struct LogActions {
             var query = arguments.query
             if let trace = query.trace { query.trace = try await store.trace(beginning: trace) }
             let (logs, total) = try await store.logs(query)
-            let rest = total - query.offset - logs.count
-            if rest > 0, !logs.isEmpty {
-                context.notice("\(rest) more; '--page \(arguments.page + 1)' shows the next")
-            }
-            return context.rows(logs.map(LogRow.init), orSay: "the log has no entry that matches")
+            return context.rows(
+                logs.map(LogRow.init), of: total, on: query, orSay: "the log has no entry that matches")
         }
         .details(
             "Notices and errors of commands, and the log of other programs that send it to 'trace serve'. "
@@ -102,32 +99,21 @@ enum LogLevelWord: String, Choice {
 /// The arguments of `trace.logs`.
 private struct LogArguments: ActionArguments {
     var query = LogQuery()
-    private(set) var page = 1 {
-        didSet { query.offset = (page - 1) * query.limit }
-    }
-    private var limit: Int {
-        get { query.limit }
-        set {
-            query.limit = newValue
-            query.offset = (page - 1) * newValue
-        }
-    }
     private var level: LogLevelWord {
         get { LogLevelWord(rawValue: query.level.rawValue) ?? .debug }
         set { query.level = newValue.level }
     }
 
-    static let bindings = [
-        bind(\.level, .option("level", "Only entries that matter at least so much", default: .debug)),
-        bind(\.query.scope, .option("scope", "Only entries of this feature or library")),
-        bind(\.query.service, .option("service", "Only entries of this program")),
-        bind(\.query.text, .option("text", "Only entries that contain this text")),
-        bind(\.query.trace, .option("trace", "Only entries of the trace with this id, or its beginning")),
-        bind(\.query.since, .option("since", "Only entries since this time")),
-        bind(\.query.until, .option("until", "Only entries before this time")),
-        bind(\.limit, .option("limit", "Maximum number of results", in: 1...1000, default: 50)),
-        bind(\.page, .option("page", "Which page of results", in: 1...1_000_000, default: 1)),
-    ]
+    static let bindings =
+        [
+            bind(\.level, .option("level", "Only entries that matter at least so much", default: .debug)),
+            bind(\.query.scope, .option("scope", "Only entries of this feature or library")),
+            bind(\.query.service, .option("service", "Only entries of this program")),
+            bind(\.query.text, .option("text", "Only entries that contain this text")),
+            bind(\.query.trace, .option("trace", "Only entries of the trace with this id, or its beginning")),
+            bind(\.query.since, .option("since", "Only entries since this time")),
+            bind(\.query.until, .option("until", "Only entries before this time")),
+        ] + pages(of: \.query)
 }
 
 /// The arguments of `trace.tail`.

@@ -33,10 +33,6 @@ struct TraceActions {
             spool.flush()
             let query = arguments.query
             let (traces, total) = try await store.traces(query)
-            let rest = total - query.offset - traces.count
-            if rest > 0, !traces.isEmpty {
-                context.notice("\(rest) more; '--page \(arguments.page + 1)' shows the next")
-            }
             if let problem = spool.problem {
                 context.notice("what this command does could not be recorded: \(AnyFailure(problem).message)")
             }
@@ -49,7 +45,7 @@ struct TraceActions {
                 spool.sampling == nil
                 ? "nothing is recorded, because trace.record is false, or OTEL_SDK_DISABLED is true"
                 : "nothing was recorded that matches"
-            return context.rows(traces.map(TraceRow.init), orSay: why)
+            return context.rows(traces.map(TraceRow.init), of: total, on: query, orSay: why)
         }
         .asDefault()
         .details(

@@ -30,16 +30,6 @@ extension TraceSelection {
 /// The arguments of `trace.list`.
 struct TraceListArguments: TraceSelection {
     var query = TraceQuery()
-    private(set) var page = 1 {
-        didSet { query.offset = (page - 1) * query.limit }
-    }
-    private var limit: Int {
-        get { query.limit }
-        set {
-            query.limit = newValue
-            query.offset = (page - 1) * newValue
-        }
-    }
 
     static let bindings =
         period + content + [
@@ -48,10 +38,8 @@ struct TraceListArguments: TraceSelection {
                 .option(
                     "about",
                     "Only traces of the conversation, gateway session, run or request with this id, or of 'message:NUMBER'"
-                )),
-            bind(\.limit, .option("limit", "Maximum number of results", in: 1...1000, default: 50)),
-            bind(\.page, .option("page", "Which page of results", in: 1...1_000_000, default: 1)),
-        ]
+                ))
+        ] + pages(of: \.query)
 
     init() {}
 }

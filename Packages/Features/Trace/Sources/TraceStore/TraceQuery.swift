@@ -4,7 +4,7 @@ import StorageKit
 import TraceKit
 
 /// Which traces are wanted.
-public struct TraceQuery: Sendable {
+public struct TraceQuery: PagedQuery {
     /// Only those that began at or after this time.
     public var since: Timestamp?
     /// Only those that began before this time.

@@ -4,7 +4,7 @@ import StorageKit
 import TraceKit
 
 /// Which entries of the log are wanted.
-public struct LogQuery: Sendable {
+public struct LogQuery: PagedQuery {
     /// Only those at or after this time.
     public var since: Timestamp?
     /// Only those before this time.
