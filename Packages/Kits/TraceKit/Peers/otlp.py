@@ -8,8 +8,10 @@ import struct
 import sys
 
 from google.protobuf import json_format
+from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2 as metrics_service
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2 as service
 from opentelemetry.proto.common.v1 import common_pb2 as common
+from opentelemetry.proto.metrics.v1 import metrics_pb2 as metrics
 from opentelemetry.proto.trace.v1 import trace_pb2 as trace
 
 
@@ -194,6 +196,111 @@ def random_request(chance):
     return request
 
 
+# Metrics, which are only read.
+
+
+def bits(number):
+    return struct.pack(">d", number).hex() if number - number == 0 else None
+
+
+def point_value(kind, point):
+    """What is known about a point, or None if it has to be rejected."""
+    if kind in ("gauge", "sum"):
+        which = point.WhichOneof("value")
+        number = bits(float(getattr(point, which))) if which else None
+        return number and {"number": number}
+    facts = {"count": str(point.count)}
+    if kind == "summary" or point.HasField("sum"):
+        facts["sum"] = bits(point.sum)
+    if kind != "summary":
+        for name in ("min", "max"):
+            facts[name] = bits(getattr(point, name)) if point.HasField(name) else None
+    return {name: fact for name, fact in facts.items() if fact}
+
+
+def metric_facts(request):
+    """The points that are taken, and how many are rejected."""
+    taken, rejected = [], 0
+    for part in (part for one in request.resource_metrics for part in one.scope_metrics):
+        for metric in part.metrics:
+            kind = metric.WhichOneof("data")
+            for point in getattr(metric, kind).data_points if kind else []:
+                if point.flags & 1:
+                    continue
+                facts = point_value(kind, point)
+                if not facts or not point.time_unix_nano or not metric.name:
+                    rejected += 1
+                    continue
+                taken.append({
+                    "metric": [part.scope.name, metric.name, metric.unit, kind],
+                    "delta": getattr(getattr(metric, kind), "aggregation_temporality", 0) == 1,
+                    "attributes": pairs(point.attributes, received=True),
+                    "time": str(point.time_unix_nano),
+                    "value": facts,
+                })
+    return taken, rejected
+
+
+def random_points(chance, kind):
+    for _ in range(chance.randrange(4)):
+        numbers = [0.0, 1.5, -1e300, 5e-324, 3.0, float("nan"), float("-inf")]
+        point = {
+            "start_time_unix_nano": 7, "time_unix_nano": chance.choice([0] + [chance.randrange(2**61 // 1000) * 1000] * 9),
+            "attributes": random_pairs(chance), "flags": chance.choice([0, 0, 0, 0, 1, 2]),
+        }
+        if kind in ("gauge", "sum"):
+            point.update(chance.choice([{}, {"as_int": chance.choice([0, -1, 2**63 - 1])}] + [
+                {"as_double": chance.choice(numbers)}, {"as_int": 12}]))
+            point["exemplars"] = [metrics.Exemplar(as_int=3, span_id=bytes(8))][: chance.randrange(2)]
+        else:
+            point["count"] = chance.choice([0, 1, 2**40])
+            point["sum"] = chance.choice(numbers)
+        if kind in ("histogram", "exponential_histogram"):
+            for name in ("min", "max"):
+                if chance.random() < 0.7:
+                    point[name] = chance.choice(numbers)
+        if kind == "histogram":
+            point.update(bucket_counts=[1, 2, 3], explicit_bounds=[0.5, 1])
+        elif kind == "exponential_histogram":
+            buckets = metrics.ExponentialHistogramDataPoint.Buckets(offset=-3, bucket_counts=[1, 2])
+            point.update(scale=-2, zero_count=4, positive=buckets, negative=buckets, zero_threshold=0.1)
+        elif kind == "summary":
+            quantile = metrics.SummaryDataPoint.ValueAtQuantile(quantile=0.5, value=2)
+            point.update(quantile_values=[quantile])
+        yield point
+
+
+def random_metrics(chance):
+    request = metrics_service.ExportMetricsServiceRequest()
+    for place in range(2):
+        part = request.resource_metrics.add().scope_metrics.add()
+        part.scope.name = f"part{place}"
+        for _ in range(40):
+            metric = part.metrics.add(
+                name=chance.choice(["", "a", "b.c", "ü"]), unit=chance.choice(["", "s", "{call}"]), description="what")
+            kind = chance.choice(["gauge", "sum", "histogram", "exponential_histogram", "summary", None])
+            if kind is None:
+                continue
+            data = getattr(metric, kind)
+            data.SetInParent()
+            for point in random_points(chance, kind):
+                data.data_points.add(**point)
+            if kind not in ("gauge", "summary"):
+                data.aggregation_temporality = chance.randrange(3)
+    return request
+
+
+def made_metrics(chance):
+    request = random_metrics(chance)
+    taken, rejected = metric_facts(request)
+    return {
+        "protobuf": text(request.SerializeToString()),
+        "json": json_format.MessageToJson(request, use_integers_for_enums=True),
+        "points": taken,
+        "rejected": rejected,
+    }
+
+
 def main():
     given = json.load(sys.stdin)
     ours = service.ExportTraceServiceRequest.FromString(base64.b64decode(given["protobuf"]))
@@ -222,6 +329,7 @@ def main():
         "response": [response.partial_success.rejected_spans, response.partial_success.error_message],
         "responseIsSame": response == response_json,
         "made": made,
+        "metrics": made_metrics(chance),
         "rejected": text(rejected.SerializeToString()),
         "rejectedJSON": json_format.MessageToJson(rejected),
     }))

@@ -12,9 +12,12 @@ import JSON
         for encoding in OTLPEncoding.allCases {
             _ = try? OTLPResponse(parsing: bytes, as: encoding)
             _ = try? OTLPRefusal(parsing: bytes, as: encoding)
-            if let received = try? ReceivedSpans(parsing: bytes, as: encoding, limits: limits) {
-                precondition(received.count <= limits.spans, "there are more spans than the limit")
-                received.groups.forEach(writeAndRead)
+            for signal in OTLPSignal.allCases {
+                if let received = try? ReceivedSpans(parsing: bytes, of: signal, as: encoding, limits: limits) {
+                    precondition(received.count <= limits.spans, "there are more spans than the limit")
+                    received.groups.forEach(writeAndRead)
+                    received.groups.flatMap(\.metrics).forEach { check($0, limits) }
+                }
             }
         }
         if let span = try? SpanLine.read(bytes) { writeAndRead(span) }
@@ -37,6 +40,20 @@ import JSON
             for span in group.spans { writer.write(span, of: group.resource, into: &bytes) }
             writer.end(into: &bytes)
             precondition(format != .chrome || (try? JSON(parsing: bytes)) != nil, "the trace is no JSON")
+        }
+    }
+
+    /// Metrics are only read, so what they may be is checked.
+    private static func check(_ point: MetricPoint, _ limits: OTLPLimits) {
+        precondition(!point.name.isEmpty && point.name.utf8.count <= limits.name, "a metric has another name")
+        precondition(point.attributes.count <= limits.attributes, "a point has too many attributes")
+        switch point.value {
+        case .number(let number):
+            precondition(!point.kind.isDistribution && number.isFinite, "a number is none")
+        case .distribution(let facts):
+            let numbers = [facts.sum, facts.least, facts.most].compactMap(\.self)
+            precondition(
+                point.kind.isDistribution && facts.count >= 0 && numbers.allSatisfy(\.isFinite), "a sum is none")
         }
     }
 

@@ -44,6 +44,7 @@ struct OTLPPeerTests {
         let made = try #require(answer["made"]?.array)
         #expect(made.count == 3)
         for request in made { try readTheirs(request) }
+        try readMetrics(try #require(answer["metrics"]))
         let rejected = try #require(answer["rejected"]?.string.flatMap { Base64.decode($0) })
         let expected = OTLPResponse(rejected: 3, message: "too many")
         #expect(try OTLPResponse(parsing: rejected, as: .protobuf) == expected)
@@ -93,6 +94,20 @@ struct OTLPPeerTests {
                 for (found, expected) in pairs { compare(found, expected, encoding.rawValue) }
                 #expect(found["spans"]?.array?.count == expected["spans"]?.array?.count)
             }
+        }
+    }
+
+    private func readMetrics(_ request: JSON) throws {
+        let protobuf = try #require(request["protobuf"]?.string.flatMap { Base64.decode($0) })
+        let json = try #require(request["json"]?.string)
+        let expected = try #require(request["points"]?.array)
+        #expect(expected.count > 20)
+        for (encoding, body) in [(OTLPEncoding.protobuf, protobuf), (.json, Array(json.utf8))] {
+            let received = try ReceivedSpans(parsing: body, of: .metrics, as: encoding)
+            #expect(received.rejected == request["rejected"]?.int)
+            let found = received.groups.flatMap(\.metrics).map(WireFacts.of)
+            #expect(found.count == expected.count)
+            for (found, expected) in zip(found, expected) { compare(found, expected, encoding.rawValue) }
         }
     }
 

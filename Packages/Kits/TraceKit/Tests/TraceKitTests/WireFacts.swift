@@ -1,5 +1,6 @@
 import Capabilities
 import JSON
+import TraceKit
 
 /// What a span should be in OTLP, in the words of `otlp.py`.
 struct WireFacts {
@@ -35,6 +36,27 @@ struct WireFacts {
                     [context($0.context), .int($0.context.isSampled ? 0x101 : 0x100), pairs($0.attributes)]
                 }),
             "status": [.int(code), .string(message)], "flags": .int(flags), "dropped": .int(span.dropped),
+        ]
+    }
+
+    /// What is known of a data point of a metric.
+    static func of(_ point: MetricPoint) -> JSON {
+        func bits(_ number: Double) -> JSON { .string(Hexadecimal.digits(of: number.bitPattern)) }
+        var value: JSONObject = [:]
+        switch point.value {
+        case .number(let number): value["number"] = bits(number)
+        case .distribution(let facts):
+            value["count"] = .string("\(facts.count)")
+            value["sum"] = facts.sum.map(bits)
+            value["min"] = facts.least.map(bits)
+            value["max"] = facts.most.map(bits)
+        }
+        return [
+            "metric": [
+                .string(point.scope), .string(point.name), .string(point.unit), .string(point.kind.rawValue),
+            ],
+            "delta": .bool(point.isDelta), "attributes": pairs(point.attributes),
+            "time": .string("\(point.time.microseconds * 1_000)"), "value": .object(value),
         ]
     }
 

@@ -41,10 +41,10 @@ struct OTLPJSONReader {
             case "scope": try readScope(&reader, &scope)
             case signal.members.items:
                 try reader.elements { reader in
-                    guard intake.takesSpan() else { return }
                     switch signal {
-                    case .traces: intake.take(try readSpan(&reader, scope.name))
-                    case .logs: intake.take(try readLog(&reader))
+                    case .traces: if intake.takesSpan() { intake.take(try readSpan(&reader, scope.name)) }
+                    case .logs: if intake.takesSpan() { intake.take(try readLog(&reader)) }
+                    case .metrics: try readMetric(&reader)
                     }
                 }
             default: break
@@ -167,7 +167,7 @@ struct OTLPJSONReader {
         }
     }
 
-    private func name(_ reader: inout JSONPullReader) throws -> String {
+    func name(_ reader: inout JSONPullReader) throws -> String {
         intake.shortened(try reader.string(), to: intake.limits.name)
     }
 }
@@ -175,7 +175,7 @@ struct OTLPJSONReader {
 // MARK: Values
 
 extension OTLPJSONReader {
-    private mutating func readAttributes(_ reader: inout JSONPullReader, _ attributes: inout OTLPAttributes) throws {
+    mutating func readAttributes(_ reader: inout JSONPullReader, _ attributes: inout OTLPAttributes) throws {
         try reader.elements { reader in
             guard attributes.hasRoom(intake.limits) else { return }
             if let (key, value) = try pair(&reader, depth: 0) { attributes.object[key] = value }
@@ -240,7 +240,7 @@ extension OTLPJSONReader {
 
 extension JSONPullReader {
     /// Steps through an object, but for members that are null.
-    fileprivate mutating func members(_ body: (inout JSONPullReader, JSONKey) throws -> Void) throws {
+    mutating func members(_ body: (inout JSONPullReader, JSONKey) throws -> Void) throws {
         if isNull { return }
         try object { reader, key in
             if !reader.isNull { try body(&reader, key) }
@@ -248,14 +248,14 @@ extension JSONPullReader {
     }
 
     /// Steps through an array, or none.
-    fileprivate mutating func elements(_ body: (inout JSONPullReader) throws -> Void) throws {
+    mutating func elements(_ body: (inout JSONPullReader) throws -> Void) throws {
         if !isNull { try array(body) }
     }
 
     private func failure(_ words: String) -> JSONError { JSONError(.type, words, offset: offset) }
 
     /// A number of 64 bits, as a number or as a text.
-    fileprivate mutating func whole() throws -> Int {
+    mutating func whole() throws -> Int {
         guard kind == .string else { return try int() }
         let text = try string()
         guard let number = Int(text) else { throw failure("expected a 64-bit integer, found another text") }
@@ -263,15 +263,17 @@ extension JSONPullReader {
     }
 
     /// The same without a sign.
-    fileprivate mutating func word() throws -> UInt64 {
+    mutating func word() throws -> UInt64 {
         guard kind == .string else { return UInt64(clamping: try int()) }
         let text = try string()
-        guard let number = UInt64(text) else { throw failure("expected a 64-bit time, found another text") }
+        guard let number = UInt64(text) else {
+            throw failure("expected a 64-bit number without a sign, found another text")
+        }
         return number
     }
 
     /// A number, or the text for one that JSON does not have.
-    fileprivate mutating func number() throws -> Double {
+    mutating func number() throws -> Double {
         guard kind == .string else { return try double() }
         switch try string() {
         case "NaN": return .nan

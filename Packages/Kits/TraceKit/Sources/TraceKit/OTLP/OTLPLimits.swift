@@ -1,6 +1,6 @@
 /// What is taken of one request. A span is shortened by what is too much of its parts; spans that are too many are rejected.
 public struct OTLPLimits: Sendable {
-    /// Spans of a request.
+    /// Spans, entries or data points of a request.
     public var spans = 100_000
     /// Attributes, their parts, events and links of a request together.
     public var values = 1_000_000

@@ -42,10 +42,11 @@ struct OTLPProtobufReader {
         intake.beginGroup()
         reader = ProtobufReader(bytes, range)
         while let field = try reader.next() {
-            guard case (2, .bytes(let range)) = field, intake.takesSpan() else { continue }
+            guard case (2, .bytes(let range)) = field else { continue }
             switch signal {
-            case .traces: intake.take(try readSpan(range, scope.name))
-            case .logs: intake.take(try readLog(range))
+            case .traces: if intake.takesSpan() { intake.take(try readSpan(range, scope.name)) }
+            case .logs: if intake.takesSpan() { intake.take(try readLog(range)) }
+            case .metrics: try readMetric(range)
             }
         }
         intake.endGroup(scope)
@@ -173,7 +174,7 @@ extension OTLPProtobufReader {
         }
     }
 
-    private mutating func readAttribute(
+    mutating func readAttribute(
         _ range: Range<Int>, _ attributes: inout OTLPAttributes
     ) throws(TraceKitError) {
         guard attributes.hasRoom(intake.limits) else { return }
@@ -232,7 +233,10 @@ extension OTLPProtobufReader {
         return .object(members)
     }
 
-    private func text(_ range: Range<Int>, _ limit: Int) -> String {
+    /// The fields of a message.
+    func reader(of range: Range<Int>) -> ProtobufReader { ProtobufReader(bytes, range) }
+
+    func text(_ range: Range<Int>, _ limit: Int) -> String {
         // What is not UTF-8 becomes longer, so that the limit is looked at after that.
         intake.shortened(String(decoding: bytes[range.prefix(limit + 4)], as: UTF8.self), to: limit)
     }

@@ -1,6 +1,6 @@
 import JSON
 
-/// The answer to a request that was taken, at least in parts: `ExportTraceServiceResponse`.
+/// The answer to a request that was taken, at least in parts, such as `ExportTraceServiceResponse`.
 public struct OTLPResponse: Sendable, Hashable {
     /// The signal of the request.
     public let signal: OTLPSignal

@@ -4,12 +4,15 @@ public enum OTLPSignal: String, Sendable, CaseIterable {
     case traces
     /// Entries of the log.
     case logs
+    /// Data points of metrics.
+    case metrics
 
     /// The members of its requests in JSON, from the outside in.
     var members: (resources: StaticString, scopes: StaticString, items: StaticString) {
         switch self {
         case .traces: ("resourceSpans", "scopeSpans", "spans")
         case .logs: ("resourceLogs", "scopeLogs", "logRecords")
+        case .metrics: ("resourceMetrics", "scopeMetrics", "metrics")
         }
     }
 
@@ -18,6 +21,7 @@ public enum OTLPSignal: String, Sendable, CaseIterable {
         switch self {
         case .traces: "rejectedSpans"
         case .logs: "rejectedLogRecords"
+        case .metrics: "rejectedDataPoints"
         }
     }
 }

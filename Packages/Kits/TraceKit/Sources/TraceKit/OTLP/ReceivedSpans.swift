@@ -1,7 +1,7 @@
 public import Capabilities
 import JSON
 
-/// The spans or the entries of the log in a request from another program, and what of it was rejected.
+/// The spans, the entries of the log or the metrics in a request from another program, and what of it was rejected.
 ///
 /// ```swift
 /// let received = try ReceivedSpans(parsing: body, as: .json)
@@ -22,14 +22,26 @@ public struct ReceivedSpans: Sendable {
         public internal(set) var spans: [TraceSpan] = []
         /// The entries of the log, in the order of the request.
         public internal(set) var logs: [LogRecord] = []
+        /// The data points of metrics, in the order of the request.
+        public internal(set) var metrics: [MetricPoint] = []
+
+        var isEmpty: Bool { spans.isEmpty && logs.isEmpty && metrics.isEmpty }
     }
 
-    /// Why a span was rejected.
+    /// Why a span, an entry or a data point was rejected.
     public enum Rejection: Sendable, Hashable {
         /// An id is not one.
         case traceID, spanID, parentID
         /// Values are nested too deeply, more than these levels.
         case depth(Int)
+        /// A metric has no name.
+        case metricName
+        /// A data point has no time.
+        case time
+        /// A data point has no number.
+        case value
+        /// A data point has more attributes than these.
+        case attributes(Int)
         /// There are more spans than these.
         case spans(Int)
         /// There are more values than these.
@@ -42,7 +54,11 @@ public struct ReceivedSpans: Sendable {
             case .spanID: "the span id is not 8 bytes or is zero"
             case .parentID: "the parent span id is not 8 bytes"
             case .depth(let limit): "values are nested deeper than \(limit) levels"
-            case .spans(let limit): "the request has more than \(limit) spans or entries"
+            case .metricName: "the metric has no name"
+            case .time: "the data point has no time"
+            case .value: "the value is missing or not finite"
+            case .attributes(let limit): "the data point has more than \(limit) attributes"
+            case .spans(let limit): "the request has more than \(limit) spans, entries or data points"
             case .values(let limit): "the request has more than \(limit) attributes and events"
             }
         }
@@ -55,8 +71,8 @@ public struct ReceivedSpans: Sendable {
     /// How many were rejected for each reason.
     public internal(set) var rejections: [Rejection: Int] = [:]
 
-    /// How many spans and entries there are.
-    public var count: Int { groups.reduce(0) { $0 + $1.spans.count + $1.logs.count } }
+    /// How many spans, entries and data points there are.
+    public var count: Int { groups.reduce(0) { $0 + $1.spans.count + $1.logs.count + $1.metrics.count } }
 
     /// How many were rejected.
     public var rejected: Int { rejections.values.reduce(0, +) }

@@ -31,7 +31,7 @@ struct SpanIntake {
         return depth < limits.depth
     }
 
-    /// Begins with a span or an entry, whose problems are those from now on.
+    /// Begins with a span, an entry or a data point, whose problems are those from now on.
     ///
     /// - Returns: false if there are enough.
     mutating func takesSpan() -> Bool {
@@ -46,12 +46,11 @@ struct SpanIntake {
     /// Adds a span to the last group, unless something is wrong with it.
     mutating func take(_ draft: OTLPDraft) {
         var draft = draft
-        switch draft.finish(problem) {
-        case .success(let span):
+        do {
+            let span = try draft.finish(problem)
             spans += 1
             received.groups[received.groups.count - 1].spans.append(span)
-        case .failure(let problem): received.rejections[problem.rejection, default: 0] += 1
-        }
+        } catch { received.rejections[error.rejection, default: 0] += 1 }
     }
 
     /// Adds an entry of the log to the last group, unless something is wrong with it.
@@ -59,6 +58,41 @@ struct SpanIntake {
         if let problem { return received.rejections[problem, default: 0] += 1 }
         spans += 1
         received.groups[received.groups.count - 1].logs.append(draft.finish())
+    }
+
+    /// Adds a data point to the last group, unless something is wrong with it, or there is nothing in it.
+    mutating func take(_ draft: OTLPPointDraft) {
+        if let problem { return received.rejections[problem, default: 0] += 1 }
+        if draft.isWithoutValue { return }
+        do {
+            let point = try draft.finish(limits)
+            spans += 1
+            received.groups[received.groups.count - 1].metrics.append(point)
+        } catch { received.rejections[error.rejection, default: 0] += 1 }
+    }
+
+    /// How many data points the last group has.
+    var points: Int { received.groups.last?.metrics.count ?? 0 }
+
+    /// Says of the points from this one on whether they are since the one before: 1 is delta, 2 is cumulative.
+    mutating func setTemporality(_ temporality: UInt64, from first: Int) {
+        let last = received.groups.count - 1
+        for place in first..<points { received.groups[last].metrics[place].isDelta = temporality == 1 }
+    }
+
+    /// Says of the points from this one on which metric they belong to. Those of one without a name are rejected.
+    mutating func endMetric(_ name: String, unit: String, from first: Int) {
+        let (last, count) = (received.groups.count - 1, points - first)
+        guard count > 0 else { return }
+        guard !name.isEmpty else {
+            received.groups[last].metrics.removeLast(count)
+            spans -= count
+            received.rejections[.metricName, default: 0] += count
+            return
+        }
+        for place in first..<points {
+            (received.groups[last].metrics[place].name, received.groups[last].metrics[place].unit) = (name, unit)
+        }
     }
 
     /// Begins with the spans of a part of a program.
@@ -70,7 +104,7 @@ struct SpanIntake {
     /// Ends the last group. An empty one is dropped.
     mutating func endGroup(_ scope: TraceScope) {
         let last = received.groups.count - 1
-        guard !received.groups[last].spans.isEmpty || !received.groups[last].logs.isEmpty else {
+        guard !received.groups[last].isEmpty else {
             received.groups.removeLast()
             return
         }
@@ -80,6 +114,7 @@ struct SpanIntake {
             received.groups[last].spans = received.groups[last].spans.map { $0.moved(to: scope.name) }
         }
         for place in received.groups[last].logs.indices { received.groups[last].logs[place].scope = scope.name }
+        for place in received.groups[last].metrics.indices { received.groups[last].metrics[place].scope = scope.name }
     }
 
     /// Says of the groups from this one on who sent them.
@@ -109,6 +144,11 @@ struct OTLPAttributes {
     }
 }
 
+/// What is wrong with a span or a data point.
+struct OTLPProblem: Error {
+    let rejection: ReceivedSpans.Rejection
+}
+
 /// A span while its fields are read, in any order.
 struct OTLPDraft {
     var trace: TraceID?
@@ -128,15 +168,11 @@ struct OTLPDraft {
     var flags: UInt32 = 0
     var scope = ""
 
-    struct Problem: Error {
-        let rejection: ReceivedSpans.Rejection
-    }
-
-    mutating func finish(_ problem: ReceivedSpans.Rejection?) -> Result<TraceSpan, Problem> {
-        guard let trace else { return .failure(Problem(rejection: .traceID)) }
-        guard let span else { return .failure(Problem(rejection: .spanID)) }
-        if isParentWrong { return .failure(Problem(rejection: .parentID)) }
-        if let problem { return .failure(Problem(rejection: problem)) }
+    mutating func finish(_ problem: ReceivedSpans.Rejection?) throws(OTLPProblem) -> TraceSpan {
+        guard let trace else { throw OTLPProblem(rejection: .traceID) }
+        guard let span else { throw OTLPProblem(rejection: .spanID) }
+        if isParentWrong { throw OTLPProblem(rejection: .parentID) }
+        if let problem { throw OTLPProblem(rejection: problem) }
         let failure = status.failure(&attributes.object)
         // A clock that went back makes no negative time.
         let nanoseconds = Int64(clamping: end > start ? end - start : 0)
@@ -149,7 +185,7 @@ struct OTLPDraft {
         (result.events, result.links) = (events, links)
         // As many as can be told again.
         result.dropped = Int(UInt32(clamping: dropped + UInt64(attributes.dropped)))
-        return .success(result)
+        return result
     }
 
     /// A context from its fields. A sender that fills no flags has chosen what it sends.
