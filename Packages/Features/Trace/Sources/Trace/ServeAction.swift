@@ -19,14 +19,14 @@ struct ServeAction: Sendable {
 
     var action: Action {
         Action(
-            "trace.serve", "Take traces and logs of other programs until interrupted", .writes,
+            "trace.serve", "Take traces, logs and metrics of other programs until interrupted", .writes,
             .argument("port", "The port; a free one if it is not given", as: Int?.self),
             .flag("open", "Whether every program of this machine may send, without a token")
         ) { context, port, isOpen in
             guard let port = UInt16(exactly: port ?? 0) else { throw TraceError.notPort(port ?? 0) }
             let receiver = SpanReceiver(
                 store, limits: limits, without: context.host.redactor, now: context.host.now
-            ) { context.progress("receiving spans and logs", completed: $0) }
+            ) { context.progress("receiving spans, logs and metrics", completed: $0) }
             let token = isOpen ? nil : Secret("mtr_" + Base64URL.encode(try Random.bytes(32)))
             if let token { context.host.redactor.learn(token) }
             let server = HTTPServer(try receiver.routes(), receiver.configuration(port: port, token: token))
@@ -47,10 +47,10 @@ struct ServeAction: Sendable {
         .streaming([Self.listening.declaration])
         .byName()
         .details(
-            "Other programs send spans and logs here by OTLP over HTTP, in protobuf or JSON, when they get the variables that are printed. "
+            "Other programs send spans, logs and metrics here by OTLP over HTTP, in protobuf or JSON, when they get the variables that are printed. "
                 + "Their spans are stored beside those of this program and are shown in the same traces, "
                 + "but never take their place: trace.received-budget and trace.received-rate limit them. "
-                + "Entries of logs are stored too; metrics and gRPC are refused."
+                + "'trace logs' shows entries of logs and 'trace metrics' the newest value of each metric. gRPC is refused."
         )
         .example("martlet trace serve 4318 --open", "At the usual port, for all programs of this machine")
     }

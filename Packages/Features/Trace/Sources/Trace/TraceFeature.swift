@@ -65,6 +65,7 @@ public struct TraceFeature: Feature {
         for action in TraceActions(store, spool, delivery).all { registry.add(action) }
         for action in LogActions(store: store, spool: spool).all { registry.add(action) }
         for action in RequestActions(store: store, spool: spool).all { registry.add(action) }
+        registry.add(MetricsAction(store: store).action)
         registry.add(ServeAction(store: store, limits: settings.receiver).action)
         ActivityScreen(store: store, spool: spool).add(to: &registry)
         let whole = registry.whole

@@ -67,7 +67,8 @@ struct TraceSettings: SettingsRecord {
         bind(
             { $0.receiver.rate = $1 },
             Setting(
-                "received-rate", "Spans that 'trace serve' takes in a second", in: 1...1_000_000, default: 10_000,
+                "received-rate", "Spans, entries of logs and values of metrics that 'trace serve' takes in a second",
+                in: 1...1_000_000, default: 10_000,
                 risk: .widens)),
         bind(
             { $0.budget.time = $1 },

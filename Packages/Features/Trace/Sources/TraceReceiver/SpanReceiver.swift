@@ -7,7 +7,7 @@ import Synchronization
 import TraceKit
 public import TraceStore
 
-/// Takes spans and logs that other programs send by OTLP over HTTP, and stores them beside ours.
+/// Takes spans, logs and metrics that other programs send by OTLP over HTTP, and stores them beside ours.
 ///
 /// ```swift
 /// let receiver = SpanReceiver(store, limits: .init(), without: redactor, now: now)
@@ -20,7 +20,9 @@ public final class SpanReceiver: Sendable {
         public var request = 64 << 20
         /// The bytes of a span or an entry of the log as it is stored.
         public var span = 1 << 20
-        /// The spans and entries of a second.
+        /// The bytes of the attributes of a data point, and of who sends it, since they are kept as long as the series.
+        public var series = 8 << 10
+        /// The spans, entries and data points of a second.
         public var rate = 10_000
         /// After as many bytes, what is over the share is removed.
         public var unpruned = 4 << 20
@@ -72,21 +74,14 @@ public final class SpanReceiver: Sendable {
         return configuration
     }
 
-    /// The routes of OTLP. Senders of metrics are told that they are not taken.
+    /// The routes of OTLP.
     public func routes() throws -> Routes {
-        let taken = OTLPSignal.allCases.map { signal in
-            Route(.post, "/v1/\(signal)", "take-\(signal)", "Take \(signal)") { [self] request -> HTTPAnswer in
-                await answer(to: request, with: signal)
-            }.bodyLimit(ByteCount(limits.request))
-        }
-        return try Routes(
-            taken + [
-                Route(.post, "/v1/metrics", "refuse-metrics", "Refuse metrics") { request -> HTTPAnswer in
-                    Self.refusal(
-                        .notImplemented, "metrics are not taken here; OTEL_METRICS_EXPORTER=none sends none",
-                        as: Self.form(of: request) ?? .json)
-                }
-            ])
+        try Routes(
+            OTLPSignal.allCases.map { signal in
+                Route(.post, "/v1/\(signal)", "take-\(signal)", "Take \(signal)") { [self] request -> HTTPAnswer in
+                    await answer(to: request, with: signal)
+                }.bodyLimit(ByteCount(limits.request))
+            })
     }
 
     // MARK: One request
@@ -107,7 +102,8 @@ public final class SpanReceiver: Sendable {
         }
         if let seconds = rate.wait() {
             return Self.refusal(
-                .tooManyRequests, "more than \(limits.rate) spans and entries a second (trace.received-rate)", as: form
+                .tooManyRequests,
+                "more than \(limits.rate) spans, entries and data points a second (trace.received-rate)", as: form
             ).header("Retry-After", "\(seconds)")
         }
         do {
@@ -133,7 +129,7 @@ public final class SpanReceiver: Sendable {
             Result {
                 let bytes = encoding == "gzip" ? try Gzip.decompress(body, limit: limits.request) : body
                 return Reading(
-                    try ReceivedSpans(parsing: bytes, of: signal, as: form), longest: limits.span, without: redactor)
+                    try ReceivedSpans(parsing: bytes, of: signal, as: form), within: limits, without: redactor)
             }
         }
         // What takes long would hold up those who share the thread.
@@ -144,6 +140,10 @@ public final class SpanReceiver: Sendable {
         if !reading.logs.isEmpty {
             bytes += try await store.add(receivedLogs: reading.logs)
             added += reading.logs.reduce(0) { $0 + $1.logs.count }
+        }
+        if !reading.metrics.isEmpty {
+            bytes += try await store.add(receivedMetrics: reading.metrics)
+            added += reading.metrics.reduce(0) { $0 + $1.metrics.count }
         }
         let (received, isDue) = state.withLock { [count = added, size = bytes] state in
             state.received += count
@@ -193,42 +193,62 @@ public final class SpanReceiver: Sendable {
     }
 }
 
-/// The spans and entries of a request as they are stored.
+/// The spans, entries and data points of a request as they are stored.
 private struct Reading: Sendable {
     private(set) var groups: [(resource: JSONObject, spans: [TraceSpan])] = []
     private(set) var logs: [(resource: JSONObject, logs: [LogRecord])] = []
+    private(set) var metrics: [(resource: JSONObject, metrics: [MetricPoint])] = []
     private(set) var count = 0
     private(set) var response: OTLPResponse
 
-    init(_ received: ReceivedSpans, longest: Int, without redactor: Redactor) {
-        var tooLong = 0
+    init(_ received: ReceivedSpans, within limits: SpanReceiver.Limits, without redactor: Redactor) {
+        var (tooLong, tooWide) = (0, 0)
         for group in received.groups {
             var spans: [TraceSpan] = []
             for span in group.spans {
                 let clean = span.copy(without: redactor)
                 var line: [UInt8] = []
                 SpanLine.write(clean, into: &line)
-                if line.count <= longest { spans.append(clean) } else { tooLong += 1 }
+                if line.count <= limits.span { spans.append(clean) } else { tooLong += 1 }
             }
             let entries = group.logs.compactMap { log -> LogRecord? in
                 var clean = log.redacted(by: redactor)
                 clean.scope = redactor.redact(log.scope)
                 var line: [UInt8] = []
                 LogLine.write(clean, into: &line)
-                return line.count <= longest ? clean : nil
+                return line.count <= limits.span ? clean : nil
             }
             tooLong += group.logs.count - entries.count
-            count += group.spans.count + group.logs.count
+            count += group.spans.count + group.logs.count + group.metrics.count
             let resource = redactor.redact(group.resource.attributes)
+            let points = group.metrics.isEmpty ? [] : Self.points(group.metrics, of: resource, limits, redactor)
+            tooWide += group.metrics.count - points.count
+            if !points.isEmpty { metrics.append((resource, points)) }
             if !spans.isEmpty { groups.append((resource, spans)) }
             if !entries.isEmpty { logs.append((resource, entries)) }
         }
         response = received.response
-        guard tooLong > 0 else { return }
-        let reasons = [response.message, "\(tooLong) are larger than \(ByteCount(longest).words)"]
+        var reasons = response.message.isEmpty ? [] : [response.message]
+        if tooLong > 0 { reasons.append("\(tooLong) are larger than \(ByteCount(limits.span).words)") }
+        if tooWide > 0 {
+            reasons.append("\(tooWide) with attributes or a resource larger than \(ByteCount(limits.series).words)")
+        }
         response = OTLPResponse(
-            to: received.signal, rejected: response.rejected + tooLong,
-            message: reasons.filter { !$0.isEmpty }.joined(separator: "; "))
+            to: received.signal, rejected: response.rejected + tooLong + tooWide,
+            message: reasons.joined(separator: "; "))
+    }
+
+    /// The data points without secrets, but for those that say too much about what they belong to.
+    private static func points(
+        _ points: [MetricPoint], of resource: JSONObject, _ limits: SpanReceiver.Limits, _ redactor: Redactor
+    ) -> [MetricPoint] {
+        guard JSON.object(resource).text().utf8.count <= limits.series else { return [] }
+        return points.compactMap { point in
+            var clean = point
+            (clean.name, clean.unit) = (redactor.redact(point.name), redactor.redact(point.unit))
+            (clean.scope, clean.attributes) = (redactor.redact(point.scope), redactor.redact(point.attributes))
+            return JSON.object(clean.attributes).text().utf8.count <= limits.series ? clean : nil
+        }
     }
 }
 

@@ -88,8 +88,8 @@ extension TraceStore {
         }
     }
 
-    /// The part of a budget for traces that the log may have.
-    private static let share = 8
+    /// The part of a budget for traces that the log may have, and that metrics may have.
+    static let share = 8
 
     /// Removes entries that are too old, and the oldest of too many.
     func pruneLogs(before oldest: Timestamp, _ budget: Budget) async throws {

@@ -179,6 +179,7 @@ extension TraceStore {
         }
         try await pruneReceived()
         try await pruneLogs(before: oldest, budget)
+        try await pruneMetrics(before: oldest, budget)
         try await database.write { connection in
             try connection.run("DELETE FROM losses WHERE time < ?", oldest)
             try connection.forgetCollectors(before: oldest)
@@ -187,6 +188,7 @@ extension TraceStore {
                 """
                 DELETE FROM resources WHERE NOT EXISTS (SELECT 1 FROM spans WHERE resource = resources.number)
                     AND NOT EXISTS (SELECT 1 FROM logs WHERE resource = resources.number)
+                    AND NOT EXISTS (SELECT 1 FROM series WHERE resource = resources.number)
                 """)
             try connection.forgetArrivals()
         }
@@ -298,6 +300,16 @@ extension TraceStore {
             CREATE TABLE subjects (
                 trace BLOB NOT NULL, kind TEXT NOT NULL, id TEXT NOT NULL, PRIMARY KEY (trace, kind, id)) STRICT, WITHOUT ROWID;
             CREATE INDEX subjects_id ON subjects (id);
+            """),
+        Migration(
+            "metrics",
+            """
+            CREATE TABLE series (
+                number INTEGER PRIMARY KEY, resource INTEGER NOT NULL, scope TEXT NOT NULL, name TEXT NOT NULL,
+                attributes TEXT NOT NULL, unit TEXT NOT NULL, kind TEXT NOT NULL, time INTEGER NOT NULL, value REAL,
+                count INTEGER, sum REAL, least REAL, most REAL, seen INTEGER NOT NULL, bytes INTEGER NOT NULL,
+                points INTEGER NOT NULL, UNIQUE (resource, scope, name, attributes)) STRICT;
+            CREATE INDEX series_seen ON series (seen);
             """),
     ]
 }

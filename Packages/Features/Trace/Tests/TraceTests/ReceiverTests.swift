@@ -148,8 +148,9 @@ struct ReceiverTests {
                     #expect(refusal.message.contains(words), "\(refusal.message)")
                     #expect(form == .protobuf || headers["Content-Type"] != "application/x-protobuf")
                 }
-                let metrics = try await receiving.post([], to: "/v1/metrics")
-                #expect(metrics.status.code == 501 && metrics.text.contains("OTEL_METRICS_EXPORTER=none"))
+                let metrics = try await receiving.post(
+                    [], ["Content-Type": "application/grpc"], to: "/v1/metrics")
+                #expect(metrics.status.code == 415 && metrics.text.contains("http/protobuf"))
                 #expect(try await receiving.post([], to: "/v1/other").status == .notFound)
                 #expect(receiving.receiver.received == 0)
             }
