@@ -12,9 +12,7 @@ enum GatewayRequestsBenchmark {
 
     static func run() async throws -> [Figure] {
         try await TemporaryDirectory.run { folder in
-            let script = "\(folder)/completion.lua"
-            try Files.writeAtomically(Array(completion.utf8), to: script)
-            let completions = ["-s", script, "http://127.0.0.1:PORT/v1/chat/completions"]
+            let completions = try GatewayLoad.completions(in: folder)
             return try await GatewayServer.martlet(home: "\(folder)/home") { ours in
                 try await GatewayServer.fastAPI(folder: folder) { theirs in
                     let health = try await compare(ours, theirs, ["http://127.0.0.1:PORT/health"])
@@ -38,49 +36,19 @@ enum GatewayRequestsBenchmark {
         ]
     }
 
-    private typealias Pair = (ours: Load, theirs: Load)
-
-    /// The performance of a server under load.
-    private struct Load {
-        /// Requests a second.
-        var rate = 0.0
-        /// Seconds of processor time for each request.
-        var cost = Double.infinity
-    }
+    private typealias Pair = (ours: GatewayLoad, theirs: GatewayLoad)
 
     /// The best of some alternating rounds, because a machine's speed drifts.
     private static func compare(
         _ ours: GatewayServer, _ theirs: GatewayServer, _ request: [String]
     ) async throws -> Pair {
-        var best = (ours: Load(), theirs: Load())
+        var best = (ours: GatewayLoad(), theirs: GatewayLoad())
         for _ in 0..<rounds {
-            try await measure(ours, request, &best.ours)
-            try await measure(theirs, request, &best.theirs)
+            best.ours.improve(try await .under(request, ours))
+            best.theirs.improve(try await .under(request, theirs))
         }
         return best
     }
-
-    private static func measure(_ server: GatewayServer, _ request: [String], _ best: inout Load) async throws {
-        let before = try server.processorTime()
-        let arguments = ["-t1", "-c64", "-d3", "-H", "Authorization: Bearer \(GatewayServer.token)"]
-        let report = try await Peers.output(
-            "wrk", arguments + request.map { $0.replacing("PORT", with: "\(server.port)") })
-        let used = try server.processorTime() - before
-        let words = report.split { $0 == " " || $0 == "\n" }
-        guard !report.contains("Non-2xx"), !report.contains("Socket errors"),
-            let place = words.firstIndex(of: "requests"), let count = Double(words[place - 1]),
-            let label = words.firstIndex(of: "Requests/sec:"), let rate = Double(words[label + 1])
-        else { throw BenchmarkError("wrk reports failures:\n\(report)") }
-        best.rate = max(best.rate, rate)
-        best.cost = min(best.cost, used / .seconds(1) / count)
-    }
-
-    /// The request for wrk, which the offline model and its Python copy answer at once.
-    private static let completion = """
-        wrk.method = "POST"
-        wrk.headers["Content-Type"] = "application/json"
-        wrk.body = '{"model": "martlet/martlet-offline", "messages": [{"role": "user", "content": "repeat: All is well."}]}'
-        """
 }
 
 /// The cost of 2,000 concurrent streams of 100 frames each in our gateway and in `gateway_fastapi.py`, which has the
