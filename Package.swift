@@ -132,6 +132,7 @@ let package = Package(
                 .product(name: "Audit", package: "Audit"), .product(name: "Auth", package: "Auth"),
                 .product(name: "Chat", package: "Chat"), .product(name: "Gateway", package: "Gateway"),
                 .product(name: "MCP", package: "MCP"), .product(name: "Runner", package: "Runner"),
+                .product(name: "Trace", package: "Trace"),
             ], path: "Apps/bench",
             exclude: ["Peers"]),
         // Features that misbehave, and those of the product as others than the person use them, for the tests of the whole

@@ -13,6 +13,10 @@ if CommandLine.arguments.count == 3, CommandLine.arguments[1] == MCPServeBenchma
     try await MCPServeBenchmark.serve(CommandLine.arguments[2])
     exit(0)
 }
+if CommandLine.arguments.count == 3, CommandLine.arguments[1] == TraceExportBenchmark.word {
+    try TraceExportBenchmark.encode(CommandLine.arguments[2])
+    exit(0)
+}
 let wanted = CommandLine.arguments.dropFirst().first
 let benchmarks: [(id: String, run: @Sendable () async throws -> [Figure])] = [
     ("start", StartBenchmark.run),
@@ -25,6 +29,9 @@ let benchmarks: [(id: String, run: @Sendable () async throws -> [Figure])] = [
     ("json-stream", JSONStreamBenchmark.run),
     ("schema", SchemaBenchmark.run),
     ("span", SpanBenchmark.run),
+    ("trace-export", TraceExportBenchmark.run),
+    ("trace-query", TraceQueryBenchmark.run),
+    ("trace-cost", TraceCostBenchmark.run),
     ("http-download", DownloadBenchmark.run),
     ("http-small", SmallRequestsBenchmark.run),
     ("events", EventsBenchmark.run),

@@ -11,7 +11,7 @@ let traceKit: Target.Dependency = .product(name: "TraceKit", package: "TraceKit"
 
 let package = Package(
     name: "Trace",
-    products: [.library(name: "Trace", targets: ["Trace"])],
+    products: [.library(name: "Trace", targets: ["Trace", "TraceStore"])],
     dependencies: [
         .package(path: "../../Core"), .package(path: "../../Kits/Cryptography"),
         .package(path: "../../Kits/ExpressionKit"), .package(path: "../../Kits/FileKit"),
