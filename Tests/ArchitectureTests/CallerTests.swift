@@ -14,6 +14,7 @@ func personsAreAtSurfaces() throws {
         found.sorted() == [
             // They measure what a person has, and are not installed.
             "Apps/bench/SandboxBenchmark.swift", "Apps/bench/SessionBenchmark.swift",
+            "Apps/bench/TraceQueryBenchmark.swift",
             "Packages/Core/Sources/CoreTesting/TestHost.swift",
             "Packages/Core/Sources/Registry/Lifecycle/WorkbenchSession.swift",
             "Packages/Core/Sources/Registry/Screens/OpenScreen.swift",

@@ -40,6 +40,9 @@ struct TraceTests {
                 let asked = try await home.martlet(
                     "ask", "--model", "gateway", "--project", id, "find the TODOs", adding: variables)
                 #expect(asked.code == 0, "\(asked.errors)")
+                // The answer is the second message of the history.
+                let about = try await home.martlet("trace", "list", "--about", "message:2", "--json")
+                #expect(try about.output.json().array?.map { $0["trace"] } == [.string(Self.trace)])
                 #expect(try await home.martlet("gateway", "stop").code == 0)
             }
             let names = names(

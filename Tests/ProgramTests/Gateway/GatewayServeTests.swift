@@ -31,21 +31,24 @@ struct GatewayServeTests {
                 let line = try await gateway.child.output.nextLine()
                 #expect(try JSON(parsing: try #require(line))["type"] == "result")
             }
+            try await lists(home)
             #expect(
                 try await home.martlet("gateway", "status").output.contains("start it with 'martlet gateway serve'"))
             #expect(try await home.martlet("gateway", "stop").code == 4)
         }
     }
 
-    /// A request that the gateway explains is found among those that it took, and back from its id.
     private func debugs(_ home: GatewayHome) async throws {
         #expect(try await home.martlet("gateway", "token").code == 0)
         let debugged = try await home.martlet("gateway", "debug", "Hello", "--model", "nobody/none", "--json")
         #expect(debugged.code == 0, "\(debugged.errors)")
         let answer = try debugged.output.json()
-        #expect(answer["requested_model"] == "nobody/none" && answer["model"] == nil && answer["messages"] == 1)
-        #expect(answer["answer"]?["messages"]?[0]?["text"] == "Hello")
+        #expect(answer["requested_model"] == "nobody/none" && answer["model"] == nil)
+        #expect(answer["messages"]?[0]?["text"] == "Hello")
+    }
 
+    /// The request that the gateway explained is found among those that were sent and taken, and told without its secret.
+    private func lists(_ home: GatewayHome) async throws {
         let listed = try await home.martlet("trace", "requests", "--text", "debug", "--json")
         let rows = try listed.output.json().array ?? []
         #expect(Set(rows.map { $0["direction"] }) == ["in", "out"] && rows.allSatisfy { $0["status"] == 200 })

@@ -68,6 +68,7 @@ public struct TraceFeature: Feature {
         registry.add(MetricsAction(store: store).action)
         registry.add(ServeAction(store: store, limits: settings.receiver).action)
         ActivityScreen(store: store, spool: spool).add(to: &registry)
+        RequestScreen(store: store, spool: spool).add(to: &registry)
         let whole = registry.whole
         registry.addScreen(
             "trace.traces", "Traces", .tab("Settings"), listing: "trace.list", id: "id",
@@ -78,7 +79,7 @@ public struct TraceFeature: Feature {
             detail: .screen("trace.spans", "Spans", ["id": .row("id")]), every: .seconds(2))
         registry.addScreen(
             "trace.diagnostics", "Diagnostics", .tab("Settings"), listing: "trace.requests", id: "trace", "span",
-            links: [.action("trace.curl", "As curl", key: "c", ["id": .row("trace"), "span": .row("span")])],
+            links: [.screen("trace.request", "As curl", key: "c", ["id": .row("trace"), "span": .row("span")])],
             detail: .screen("trace.spans", "Spans of its trace", ["id": .row("trace")]),
             offering: whole.registry?.present([.action("gateway.debug", "Debug a request", key: "b")]) ?? [],
             every: .seconds(1))

@@ -58,6 +58,7 @@ struct FeatureTests {
                         "trace.import": ["file": .string("\(folder)/traces.ndjson")],
                         "trace.show": ["id": .string(trace)],
                         "trace.span": ["id": .string(trace), "span": .string(span)],
+                        "trace.request": ["id": .string(request), "span": .string(span)],
                         "trace.curl": ["id": .string(request), "span": .string(span)],
                         "trace.search": ["expression": "duration < 1 || text == 'x'"],
                         "trace.compare": ["first": .string(trace), "second": .string(trace)],

@@ -87,6 +87,8 @@ struct RequestTests {
             try CurlCommand(of: spans[2]).text
                 == #"curl --request POST --header "Authorization: Bearer $TOKEN" --header 'Content-Type: application/json' "#
                 + #"--data @body.json "$SERVER"/v1/messages"#)
+        let nowhere = try Self.request(9, "GET", before: 1, 404, kind: .server, ["http.route": ""])
+        #expect(try CurlCommand(of: nowhere).text.hasSuffix(#""$SERVER"/"#))
         let hostile = try Self.request(
             9, "GET", before: 1, 200, ["server.address": "a'; rm -rf ~ #$(x)", "url.template": "/`id`"])
         #expect(try CurlCommand(of: hostile).text.hasSuffix(#"'https://a'\''; rm -rf ~ #$(x)/`id`'"#))

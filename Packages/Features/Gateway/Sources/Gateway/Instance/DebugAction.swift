@@ -70,10 +70,14 @@ struct DebuggedRequest: Record {
         Field("project_id", "The project") { $0.text("project_id") },
         Field("session_id", "The session") { $0.text("session_id") },
         Field("system_prompt", "Instructions for the model") { $0.text("system_prompt") },
-        Field("messages", "Number of messages") { $0.answer["messages"]?.array?.count },
+        Field("messages", "The conversation") { $0.answer["messages"] ?? [] },
         Field("tools", "The client's own tools") { debugged in
             (debugged.answer["tools"]?.array ?? []).compactMap(\.string).map { PlainText.escape($0, limit: 200) }
         },
-        Field("answer", "All that the gateway says", .detail) { $0.answer },
+        Field("tool_choice", "Which tool may or must be used") { $0.text("tool_choice") },
+        Field("max_tokens", "Maximum tokens in the answer") { $0.answer["max_tokens"]?.int },
+        Field("passed_on", "Members passed to the provider unchanged") { debugged in
+            debugged.answer["passed_on"].flatMap { $0.object?.isEmpty == false ? $0 : nil }
+        },
     ]
 }

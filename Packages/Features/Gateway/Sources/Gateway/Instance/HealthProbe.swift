@@ -74,6 +74,9 @@ struct HealthProbe: Sendable {
         var configuration = HTTPClient.Configuration()
         configuration.trust = trust
         configuration.feature = "gateway"
+        configuration.tracer = .current
+        // Only the own gateway gets a token.
+        configuration.sendsTraceparent = token != nil
         let client = HTTPClient(configuration)
         let result: Result<HTTPResponse, any Error>
         do {

@@ -14,7 +14,7 @@ struct ActivityScreen {
 
     func add(to registry: inout RegistryBuilder) {
         registry.add(
-            Screen("trace.activity", "Requests", .home) { [store, spool] screen in
+            Screen("trace.activity", "Requests of the last minute", .home) { [store, spool] screen in
                 repeat {
                     spool.flush()
                     let activity = try await Activity.read(from: store, at: screen.context.host.now())

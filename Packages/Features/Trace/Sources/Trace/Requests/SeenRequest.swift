@@ -45,7 +45,10 @@ struct SeenRequest: Sendable {
 
     private var usual: LogLevel { LogRecord(span).level }
 
-    func text(_ key: SpanKey) -> String? { span.attributes["\(key)"]?.string }
+    /// A fact about it; a route that does not exist is empty.
+    func text(_ key: SpanKey) -> String? {
+        span.attributes["\(key)"]?.string.flatMap { $0.isEmpty ? nil : $0 }
+    }
 }
 
 /// A request in a list.
@@ -56,11 +59,6 @@ struct RequestRow: Record {
 
     static let fields: [Field<RequestRow>] = [
         Field("time", "When it began") { $0.request.span.start },
-        Field("level", "debug, info, warning or error", .state) { $0.request.level.rawValue },
-        Field("scope", "Feature or library that sent or took it") {
-            PlainText.escape($0.request.span.feature, limit: 100)
-        },
-        Field("direction", "in or out") { $0.request.isIncoming ? "in" : "out" },
         Field("method", "Its method, or stream for the events that answer a request") { row in
             row.request.isStream ? "stream" : row.request.method.map { PlainText.escape($0, limit: 20) }
         },
@@ -71,6 +69,11 @@ struct RequestRow: Record {
         Field("duration", "How long it took: for a stream until its end, else until the answer began or was there") {
             $0.request.span.duration
         },
+        Field("level", "debug, info, warning or error", .state) { $0.request.level.rawValue },
+        Field("scope", "Feature or library that sent or took it") {
+            PlainText.escape($0.request.span.feature, limit: 100)
+        },
+        Field("direction", "in or out") { $0.request.isIncoming ? "in" : "out" },
         Field("events_per_second", "Events of the stream in a second") { $0.request.eventsPerSecond },
         Field("server", "Server it went to", .minor) { row in
             row.request.server.map { PlainText.escape($0, limit: 200) }
