@@ -76,7 +76,8 @@ struct ScreenTests {
             // Without a server there are no tokens and no tools, no gateway, and no model that calls tools; the id of a trace is
             // another one each time.
             let others = Set([
-                "auth.tokens", "chat.call", "mcp.server", "mcp.gateway.servers", "mcp.gateway.server", "trace.spans",
+                "auth.tokens", "chat.call", "mcp.server", "mcp.gateway.servers", "mcp.gateway.server", "trace.request",
+                "trace.spans",
             ])
             #expect(try await Set(screens(home, areDetails: true)) == others.union(arguments.keys))
             let asked = try await Program.martlet.run(["ask", "one"], home: home)

@@ -50,11 +50,14 @@ struct SizeTests {
             #expect(try await store.number("SELECT count(*) FROM messages") == 100_000)
             let clock = ContinuousClock()
             func quick<Value>(_ body: () async throws -> Value) async throws -> Value {
-                let start = clock.now
-                let value = try await body()
-                // Some milliseconds on an idle machine; a scan takes longer than the limit in debug builds.
-                #expect(clock.now - start < .seconds(2))
-                return value
+                for _ in 0..<20 {
+                    let start = clock.now
+                    let value = try await body()
+                    // Some milliseconds on an idle machine, so that one of a few is quick on a busy one too. A scan always
+                    // takes longer than the limit in debug builds.
+                    if clock.now - start < .seconds(2) { return value }
+                }
+                throw ValueError("each of twenty attempts took more than two seconds")
             }
             let stats = try await quick { try await store.stats() }
             #expect(stats.messages == 100_000 && stats.sessions == 200 && stats.usage.answers == 50_000)

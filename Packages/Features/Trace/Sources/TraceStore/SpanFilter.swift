@@ -31,10 +31,11 @@ public struct SpanFilter: Sendable {
     /// All spans.
     public init() {}
 
-    /// Lets only requests by HTTP and their streams through, of both sides, which are named after their method.
+    /// Lets only requests by HTTP and their streams through, of both sides, which are named after their method. The condition
+    /// is that of the index `spans_requests`, which is used only as long as both are the same.
     public mutating func requireRequests() {
         sql =
-            sql + " AND (s.name = 'stream' OR substr(s.name, 1, instr(s.name || ' ', ' ') - 1)"
+            sql + " AND (e.name = 'stream' OR substr(e.name, 1, instr(e.name || ' ', ' ') - 1)"
             + " IN ('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HTTP'))"
     }
 

@@ -300,6 +300,9 @@ extension TraceStore {
             CREATE TABLE subjects (
                 trace BLOB NOT NULL, kind TEXT NOT NULL, id TEXT NOT NULL, PRIMARY KEY (trace, kind, id)) STRICT, WITHOUT ROWID;
             CREATE INDEX subjects_id ON subjects (id);
+            CREATE INDEX spans_requests ON spans (began, trace, span)
+                WHERE name = 'stream' OR substr(name, 1, instr(name || ' ', ' ') - 1)
+                    IN ('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HTTP');
             """),
         Migration(
             "metrics",

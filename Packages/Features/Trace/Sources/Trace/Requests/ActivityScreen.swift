@@ -30,7 +30,7 @@ struct ActivityScreen {
     }
 }
 
-/// What was requested in a minute, by the requests that ended in it.
+/// What was requested in a minute, by the requests that began and the streams that ended in it.
 struct Activity: Record {
     private var requests = 0
     private var failures = 0
@@ -39,23 +39,29 @@ struct Activity: Record {
     private var failure: SeenRequest?
 
     private static let period = Duration.seconds(60)
-    /// Streams that are longer count only in part.
+    /// Streams that are longer do not count.
     private static let longest = Duration.seconds(3_600)
 
     static func read(from store: TraceStore, at now: Timestamp) async throws -> Activity {
         var activity = Activity()
         let start = now + (.zero - period)
-        let found = try await RequestActions.find(RequestArguments(since: now + (.zero - longest)), in: store)
-        for request in found.rows where request.span.end >= start { activity.add(request, from: start) }
+        for request in try await RequestActions.find(RequestArguments(since: start), in: store).rows
+        where !request.isStream {
+            activity.add(request)
+        }
+        let streams = RequestArguments(since: now + (.zero - longest), hasOnlyStreams: true)
+        for stream in try await RequestActions.find(streams, in: store).rows where stream.span.end >= start {
+            activity.add(stream: stream, from: start)
+        }
         return activity
     }
 
-    private mutating func add(_ request: SeenRequest, from start: Timestamp) {
-        if request.isStream {
-            let part = (request.span.end - max(start, request.span.start)) / request.span.duration
-            if part.isFinite { eventsPerSecond += Double(request.events ?? 0) * part / (Self.period / .seconds(1)) }
-            return
-        }
+    private mutating func add(stream: SeenRequest, from start: Timestamp) {
+        let part = (stream.span.end - max(start, stream.span.start)) / stream.span.duration
+        if part.isFinite { eventsPerSecond += Double(stream.events ?? 0) * part / (Self.period / .seconds(1)) }
+    }
+
+    private mutating func add(_ request: SeenRequest) {
         requests += 1
         if request.level >= .warning {
             failures += 1

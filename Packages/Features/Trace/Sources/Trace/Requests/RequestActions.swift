@@ -76,6 +76,7 @@ struct RequestArguments: ActionArguments {
     private var text: String?
     private var since: Timestamp?
     private var until: Timestamp?
+    private var hasOnlyStreams = false
 
     static let bindings = [
         bind(\.level, .option("level", "Only requests that matter at least so much", default: .debug)),
@@ -90,12 +91,14 @@ struct RequestArguments: ActionArguments {
     init() {}
 
     /// All since a time.
-    init(since: Timestamp) { (self.since, limit) = (since, .max) }
+    init(since: Timestamp, hasOnlyStreams: Bool = false) {
+        (self.since, self.hasOnlyStreams, limit) = (since, hasOnlyStreams, .max)
+    }
 
     /// What the database decides.
     var filter: SpanFilter {
         var filter = SpanFilter()
-        filter.requireRequests()
+        if hasOnlyStreams { filter.require(.name, .equal, "stream") } else { filter.requireRequests() }
         if let scope { filter.require(.feature, .equal, scope) }
         if let service { filter.require(.service, .equal, service) }
         if let since { filter.require(.began, .atLeast, since) }
