@@ -10,7 +10,7 @@ struct ActivityScreen {
     /// The spans of this process that are not written yet.
     let spool: SpanSpool
 
-    private static let interval = Duration.seconds(2)
+    private static let interval = Duration.seconds(5)
 
     func add(to registry: inout RegistryBuilder) {
         registry.add(
