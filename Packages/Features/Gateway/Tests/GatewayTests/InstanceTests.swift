@@ -80,6 +80,13 @@ struct InstanceTests {
             #expect(error?.kind == .down)
             let debugged = await #expect(throws: ServingError.self) { try await host.perform("gateway.debug") }
             #expect(debugged?.kind == .down)
+            for (text, problem) in [("{", "is not JSON"), ("[1]", "is not a JSON object")] {
+                try write(text, to: "\(folder)/body.json")
+                let unusable = await #expect(throws: ArgumentsFailure.self) {
+                    try await host.perform("gateway.debug", ["request": .string("\(folder)/body.json")])
+                }
+                #expect(unusable?.message.contains(problem) == true && unusable?.exit == .usage)
+            }
         }
     }
 }

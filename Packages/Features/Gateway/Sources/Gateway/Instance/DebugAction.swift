@@ -42,12 +42,16 @@ struct DebugAction {
         var body: JSON = ["messages": [["role": "user", "content": .string(message ?? "Hello")]]]
         if let file {
             do { body = try JSON(parsing: try file.read(limit: mostBytes)) } catch let error as JSONError {
-                throw ValueError("is no JSON: \(error.message) at byte \(error.offset)", at: ["--request"])
+                throw unusable("is not JSON: \(error.message) at byte \(error.offset)")
             }
         }
-        guard var object = body.object else { throw ValueError("is no object of JSON", at: ["--request"]) }
+        guard var object = body.object else { throw unusable("is not a JSON object") }
         if let model { object["model"] = .string(model) }
         return .object(object)
+    }
+
+    private static func unusable(_ problem: String) -> ArgumentsFailure {
+        ArgumentsFailure(action: "gateway.debug", problems: [ValueError(problem, at: ["--request"])])
     }
 }
 
