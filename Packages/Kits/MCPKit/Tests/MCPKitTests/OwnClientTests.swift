@@ -1,4 +1,5 @@
 import Capabilities
+import CoreTesting
 import JSON
 import MCPTesting
 import RPCKit
@@ -21,6 +22,28 @@ struct OwnClientTests {
                 of: "ours", over: StreamTransport(channel), as: Peers.identity, handler: handler,
                 knowing: version.isModern ? nil : version)
             return try await client.whileRunning { try await body(client) }
+        }
+    }
+
+    @Test("A call is a span with the attributes of the protocol, and fails if the tool says so", arguments: eras)
+    func span(version: MCPVersion) async throws {
+        let sink = RecordingSpanSink()
+        let tracer = Tracer(sinks: [sink]) { Timestamp(microseconds: 0) }
+        try await with(EverythingService(), version) { client in
+            _ = try await client.server()
+            try await tracer.span("outer", of: "lab") { _ in
+                _ = try await client.call("add", ["a": 2, "b": 3])
+                _ = try await client.call("fail", ["reason": "because"])
+            }
+        }
+        let calls = sink.spans.filter { $0.kind == .client }
+        #expect(calls.map(\.name) == ["tools/call add", "tools/call fail"])
+        #expect(calls.map(\.failure) == [nil, "tool_error"])
+        #expect(calls.allSatisfy { $0.parent == sink.spans.last?.context.span })
+        for call in calls {
+            #expect(
+                call.attributes["mcp.method.name"] == "tools/call" && call.attributes["martlet.mcp.server"] == "ours")
+            #expect(call.attributes["mcp.protocol.version"] == .string(version.rawValue))
         }
     }
 
