@@ -58,7 +58,7 @@ private struct WaterfallTree {
             if places[id] == nil { places[id] = place } else { repeated.insert(place) }
         }
         for place in spans.indices where !repeated.contains(place) {
-            // What is around a span may be in another program, or not recorded.
+            // The parent may belong to another program, or not be recorded.
             if let parent = spans[place].span.parent.flatMap({ places[$0] }), parent != place {
                 (older[place], newest[parent]) = (newest[parent], place)
             } else {

@@ -10,7 +10,7 @@ public enum TraceError: Failure, Hashable {
     case ambiguous(String)
     /// The trace has no such span, or several whose ids begin so.
     case notOneSpan(String)
-    /// The span with this name is no request by HTTP.
+    /// The span with this name is not an HTTP request.
     case notRequest(String)
     /// A file has no spans.
     case noSpans(String)
@@ -53,7 +53,7 @@ public enum TraceError: Failure, Hashable {
         case .notOneSpan(let word):
             "the trace has no span, or several, whose id begins with \(PlainText.escape(word)); 'trace show' lists them"
         case .notRequest(let name):
-            "\(PlainText.escape(name)) is no request by HTTP; 'trace requests --json' lists those with their ids"
+            "\(PlainText.escape(name)) is not an HTTP request; 'trace requests --json' lists those with their ids"
         case .noSpans(let path):
             "\(PlainText.escape(path)) has no spans, one a line, as 'trace export' writes them"
         case .notPort(let number):

@@ -159,7 +159,7 @@ extension MetricPoint {
         if case .number(let number) = value { number } else { nil }
     }
 
-    /// What is known about many values.
+    /// The summary of many values.
     public var distribution: Distribution? {
         if case .distribution(let facts) = value { facts } else { nil }
     }

@@ -27,7 +27,7 @@ struct MetricTests {
 
     private static func add(_ points: MetricPoint..., to store: TraceStore, from service: String = "shop") async throws
     {
-        // Each comes in a request of its own.
+        // Each comes in a separate request.
         for point in points {
             _ = try await store.add(receivedMetrics: [(["service.name": .string(service)], [point])])
         }

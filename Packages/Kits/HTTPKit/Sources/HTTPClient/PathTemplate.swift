@@ -1,7 +1,7 @@
-/// A path as it may be recorded: words stay, and whatever else a path can hold, such as an id or a key, is left out.
+/// A path as it may be recorded: words stay, and all other segments, such as ids and keys, are replaced by `{}`.
 ///
-/// `/v1/projects/4f2a/files` is `/v1/projects/{}/files`. Addresses of hooks have secrets in their paths that nobody knows as
-/// such, so only what looks like a word of an API is kept.
+/// `/v1/projects/4f2a/files` becomes `/v1/projects/{}/files`. The path of a webhook often contains a secret that the redactor
+/// does not know, so only segments that look like the words of an API are kept.
 enum PathTemplate {
     /// The longest part of a word: `completions`, `authorization`.
     private static let longest = 16

@@ -52,7 +52,7 @@ struct OTLPMetricTests {
         bytes.addNumber(8, point.flags)
     }
 
-    @Test("in JSON may have members in any order, numbers as numbers, and what is not known")
+    @Test("in JSON may have members in any order, numbers that are not texts, and unknown members")
     func lenient() throws {
         let text = """
             {"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"unknown":1,"sum":{"isMonotonic":true,"dataPoints":[{"asInt":"-7",

@@ -39,7 +39,7 @@ struct WireFacts {
         ]
     }
 
-    /// What is known of a data point of a metric.
+    /// The fields of a data point that the tests compare.
     static func of(_ point: MetricPoint) -> JSON {
         func bits(_ number: Double) -> JSON { .string(Hexadecimal.digits(of: number.bitPattern)) }
         var value: JSONObject = [:]

@@ -84,7 +84,7 @@ public final class ProviderDirectory: Sendable {
         let client = setup.client
         let isThere = await withTaskGroup(of: (Int, Bool).self) { group in
             for (index, server) in setup.localServers.enumerated() {
-                // That none is there is no failure, and would be one in each trace.
+                // A missing server is expected here; otherwise each trace would contain its refused connection as a failure.
                 group.addTask { (index, await Tracer.muted { await server.isThere(client) }) }
             }
             return await group.reduce(into: Set<Int>()) { if $1.1 { $0.insert($1.0) } }

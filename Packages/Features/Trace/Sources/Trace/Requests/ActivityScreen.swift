@@ -82,7 +82,7 @@ struct Activity: Record {
 }
 
 extension SeenRequest {
-    /// What was asked and what came of it, in a line.
+    /// The request and its outcome in one line.
     fileprivate var words: String {
         let outcome = status.map(String.init) ?? span.failure ?? ""
         let words = [method, server, path, outcome].compactMap(\.self).filter { !$0.isEmpty }.joined(separator: " ")

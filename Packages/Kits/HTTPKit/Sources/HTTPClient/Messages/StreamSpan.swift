@@ -1,6 +1,6 @@
 import Capabilities
 
-/// The span of the events of one response, from the first look for them until nobody reads them any longer.
+/// The span of the events of one response: from the first read until the reader is released.
 ///
 /// The span of the request ends with the head of its response, which a stream may outlast by an hour.
 final class StreamSpan {

@@ -21,11 +21,11 @@ public struct MetricPoint: Sendable, Hashable {
     public enum Value: Sendable, Hashable {
         /// The value of a gauge or a sum.
         case number(Double)
-        /// What is known about many values.
+        /// The summary of many values.
         case distribution(Distribution)
     }
 
-    /// What is known about many values.
+    /// A summary of many values.
     public struct Distribution: Sendable, Hashable {
         /// How many they are.
         public var count: Int

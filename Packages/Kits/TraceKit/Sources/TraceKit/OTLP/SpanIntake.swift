@@ -144,7 +144,7 @@ struct OTLPAttributes {
     }
 }
 
-/// What is wrong with a span or a data point.
+/// Why a span or a data point is rejected.
 struct OTLPProblem: Error {
     let rejection: ReceivedSpans.Rejection
 }
