@@ -20,8 +20,11 @@ struct ReachTests {
         "/etc/hosts", "/etc/resolv.conf", "/nscd/socket", "/systemd/resolve/", #"canary-reach\7invalid"#,
     ]
 
+    /// Programs that try a part of all actions each, side by side, since most of the time what lasts is waited for.
+    private static let parts = 4
+
     /// What the program was told to try, and what came of it.
-    private struct Place {
+    private struct Place: Sendable {
         /// The folders and files that are not to be opened, as they stand in system calls.
         let closed: [String]
         /// The port that is not to be spoken to.
@@ -48,7 +51,8 @@ struct ReachTests {
         ["caller", "action", "parameter", "form"].compactMap { trial[$0]?.string }.joined(separator: " ")
     }
 
-    private func withPlace(asPerson: Bool, _ body: (Place) async throws -> Void) async throws {
+    /// - Parameter part: which of the parts of all actions.
+    private func withPlace(asPerson: Bool, part: Int = 0, _ body: (Place) async throws -> Void) async throws {
         try await withHome { top in
             let (work, folder) = ("\(top)/work", "\(top)/\(Self.folder)")
             try write("inside", to: "\(work)/inside.txt")
@@ -68,7 +72,7 @@ struct ReachTests {
                     let told: JSON = [
                         "canary": .string(folder), "port": .int(canary.port), "allowed": .int(allowed.port),
                         "name": .string(LoopbackName.other ?? "localhost"), "word": .string(Self.word),
-                        "person": .bool(asPerson),
+                        "person": .bool(asPerson), "part": .int(part), "parts": .int(Self.parts),
                     ]
                     let port = "htons(\(canary.port))"
                     // As a whole path, as what a descriptor is of, and in the ways that lead there from elsewhere.
@@ -95,19 +99,29 @@ struct ReachTests {
 
     @Test("is no file, no server, no name and no secret that its caller was not given")
     func others() async throws {
-        try await withPlace(asPerson: false) { place in
+        let places = try await withThrowingTaskGroup(of: [Place].self) { group in
+            for part in 0..<Self.parts {
+                group.addTask {
+                    var places: [Place] = []
+                    try await withPlace(asPerson: false, part: part) { places.append($0) }
+                    return places
+                }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        for place in places {
             for open in place.opens { Issue.record("a file was opened \(open)") }
             for connect in place.connects { Issue.record("a server was spoken to \(connect)") }
             for lookup in place.lookups { Issue.record("a name was looked up \(lookup)") }
             for sight in place.calls.with(Self.word) { Issue.record("the secret was passed on \(sight)") }
             for leak in place.leaks { Issue.record("the secret was told: \(leak)") }
             #expect(place.canary.connections.isEmpty)
-            try await expectWhole(place)
         }
+        try await expectWhole(places)
     }
 
     /// Nothing was left out: each action of the product was tried as each caller, and each text in each of its parameters.
-    private func expectWhole(_ place: Place) async throws {
+    private func expectWhole(_ places: [Place]) async throws {
         // These are in every program with a command line, which the program of this test is not; they take words only to
         // name commands and screens. A screen has the rights of its caller, and performs actions that are tried here.
         let own: Set<String> = [
@@ -117,9 +131,9 @@ struct ReachTests {
         let document = try await withHome { try await Program.martlet.run(["docs", "schema"], home: $0) }
         let actions = (try document.output.json().array ?? []).filter { !own.contains($0["id"]?.string ?? "") }
         #expect(actions.count > 90)
-        let tried = Set(
-            place.tried.map { Self.words($0).split(separator: " ").prefix(3).joined(separator: " ") })
-        let untried = Set(place.untried.map(Self.words))
+        let all = places.flatMap(\.tried)
+        let tried = Set(all.map { Self.words($0).split(separator: " ").prefix(3).joined(separator: " ") })
+        let untried = Set(places.flatMap(\.untried).map(Self.words))
         for action in actions {
             let id = action["id"]?.string ?? ""
             var wanted = ["none"]
@@ -137,11 +151,12 @@ struct ReachTests {
             }
         }
         // Those who may do something got to it; else all of this would say nothing.
-        let outcomes = Dictionary(grouping: place.tried) { $0["caller"]?.string ?? "" }
+        let outcomes = Dictionary(grouping: all) { $0["caller"]?.string ?? "" }
             .mapValues { $0.count { $0["outcome"] == "done" } }
         #expect(outcomes["model", default: 0] > 20 && outcomes["bundle", default: 0] > 100, "\(outcomes)")
         #expect(outcomes["wide", default: 0] > outcomes["bundle", default: 0], "\(outcomes)")
-        #expect(place.allowed.requests.count > 20, "the widest bundle spoke to the server that it may speak to")
+        let requests = places.reduce(0) { $0 + $1.allowed.requests.count }
+        #expect(requests > 20, "the widest bundle spoke to the server that it may speak to")
     }
 
     @Test("is all of that for the person, which shows that it would be seen")

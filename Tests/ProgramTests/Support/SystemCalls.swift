@@ -3,9 +3,9 @@ import ProcessKit
 import Testing
 
 /// What a program does to files and the network, as the kernel is asked for it and not as the program tells it.
-struct SystemCalls {
+struct SystemCalls: Sendable {
     /// A system call that has a text in it.
-    struct Sighting: CustomStringConvertible {
+    struct Sighting: Sendable, CustomStringConvertible {
         /// What the program was doing, by its last mark.
         let during: String
         let call: String

@@ -23,10 +23,12 @@ struct ReachFeature: Feature {
         .option("allowed", "The port that the widest bundle may speak to", as: Int.self),
         .option("name", "A name of this machine", as: String.self),
         .option("word", "What the canary's file and the secret hold", as: String.self),
-        .flag("person", "Perform a few actions as the person, which reach all of it")
-    ) { context, folder, port, allowed, name, word, isPerson in
+        .flag("person", "Perform a few actions as the person, which reach all of it"),
+        .option("part", "Which actions: those whose place divided by the number of parts leaves this rest", default: 0),
+        .option("parts", "The number of parts", in: 1...16, default: 1)
+    ) { context, folder, port, allowed, name, word, isPerson, part, parts in
         let canary = Canary(folder: folder, port: port, allowed: allowed, name: name, word: word)
-        let trials = ReachTrials(context: context, canary: canary)
+        let trials = ReachTrials(context: context, canary: canary, part: part, parts: parts)
         return isPerson ? try await trials.asPerson() : try await trials.asOthers()
     }
     .streaming([])
@@ -39,9 +41,14 @@ private struct ReachTrials {
 
     let context: ActionContext
     let canary: Canary
+    let part: Int
+    let parts: Int
 
     private var actions: [Action] {
-        context.registry.actions.all.filter { context.registry.actions.owner(of: $0) != ReachFeature.manifest.id }
+        let all = context.registry.actions.all.filter {
+            context.registry.actions.owner(of: $0) != ReachFeature.manifest.id
+        }
+        return all.indices.filter { $0 % parts == part }.map { all[$0] }
     }
 
     /// - Returns: how many there were.
@@ -59,7 +66,7 @@ private struct ReachTrials {
     func asOthers() async throws -> Int {
         let actions = actions
         var count = 0
-        for (caller, grant) in try await callers(actions.map(\.id)) {
+        for (caller, grant) in try await callers(context.registry.actions.all.map(\.id)) {
             for action in actions {
                 for trial in canary.trials(of: action) {
                     try await perform(action, trial, caller, grant)
