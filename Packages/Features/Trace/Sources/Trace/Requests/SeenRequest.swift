@@ -29,8 +29,8 @@ struct SeenRequest: Sendable {
 
     var status: Int? { span.attributes["\(SpanKey.httpStatus)"]?.int }
 
-    /// The events of the stream.
-    var events: Int? { isStream ? span.attributes["\(SpanKey.streamEvents)"]?.int : nil }
+    /// The events of the stream, or of the stream that a request of a client was answered with.
+    var events: Int? { span.attributes["\(SpanKey.streamEvents)"]?.int }
 
     var eventsPerSecond: Double? {
         guard let events, span.duration > .zero else { return nil }

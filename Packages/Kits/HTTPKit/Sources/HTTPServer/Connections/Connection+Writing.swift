@@ -124,6 +124,17 @@ extension Connection.State {
         if outgoing.isEmpty { outgoing = bytes } else { outgoing.append(contentsOf: bytes) }
     }
 
+    /// The number of events in a piece of whole ones; comments are none.
+    private static func events(in bytes: [UInt8]) -> Int {
+        let (lineFeed, colon) = (UInt8(ascii: "\n"), UInt8(ascii: ":"))
+        var (count, start) = (0, 0)
+        for place in bytes.indices.dropFirst() where bytes[place] == lineFeed && bytes[place - 1] == lineFeed {
+            if bytes[start] != colon { count += 1 }
+            start = min(place + 1, bytes.count - 1)
+        }
+        return count
+    }
+
     fileprivate mutating func enqueuePiece(_ bytes: [UInt8], of number: Int) throws {
         guard exchange.number == number, exchange.isOpen else { throw ClientGone.finished }
         if let left = exchange.left {
@@ -132,7 +143,10 @@ extension Connection.State {
         }
         var piece = exchange.head.take() ?? []
         exchange.hasBegun = true
-        if exchange.quietSince != nil { exchange.quietSince = .now }
+        if exchange.quietSince != nil {
+            exchange.quietSince = .now
+            if exchange.observation != nil { exchange.events += Self.events(in: bytes) }
+        }
         exchange.written += bytes.count
         if exchange.isChunked, !bytes.isEmpty {
             piece.reserveCapacity(piece.count + bytes.count + 20)

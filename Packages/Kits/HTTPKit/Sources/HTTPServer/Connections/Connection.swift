@@ -44,6 +44,8 @@ final class Connection: Sendable {
         var hasBegun = false
         var status: HTTPStatus?
         var written = 0
+        /// The events of a stream that is observed.
+        var events = 0
         /// The error behind an error response, for the span.
         var problem: (any Error)?
         /// The trace of the request, completed when the response has ended; nil if it is not observed.

@@ -303,6 +303,7 @@ extension ServerCore {
         if !route.isEmpty { span.rename("\(span.name) \(route)") }
         span.set("network.peer.address", .string(peer.description))
         span.set("http.response.body.size", .int(exchange.written))
+        if exchange.events > 0 { span.set(.streamEvents, .int(exchange.events)) }
         if let status = exchange.status { span.set(.httpStatus, .int(status.code)) }
         let cause = error ?? exchange.problem
         // What an unforeseen error says may be anything that somebody sent.

@@ -103,6 +103,33 @@ import Testing
         }
     }
 
+    @Test("The span of a stream counts its events, several in one piece too, and comments are none")
+    func events() async throws {
+        let recorder = Recorder()
+        let routes = [
+            Route(.get, "/events", "events", "Events") { _ in
+                HTTPAnswer.events { events in
+                    try await events.send(data: "one\n\ntwo")
+                    var writer = EventWriter()
+                    writer.comment("quiet")
+                    for number in 0..<3 { try writer.event("\(number)", type: "number") }
+                    writer.comment()
+                    try await events.send(written: writer.take())
+                }
+            },
+            Route(.get, "/none", "none", "No events") { _ in HTTPAnswer.events { _ in } },
+            Route(.get, "/text", "text", "A text") { _ in HTTPAnswer.text("data: 1\n\ndata: 2\n\n") },
+        ]
+        try await withServer(routes, { $0.tracer = recorder.tracer }) { server in
+            for path in ["events", "none", "text"] { _ = try await server.get("/\(path)", "X-Request-ID: \(path)") }
+        }
+        let counts = [
+            try #require(await recorder.span(of: "events")), try #require(await recorder.span(of: "none")),
+            try #require(await recorder.span(of: "text")),
+        ].map { $0.attributes["martlet.stream.events"] }
+        #expect(counts == [4, nil, nil])
+    }
+
     @Test(
         "A request without a traceparent begins a trace of its own, and unknown methods share a span name")
     func roots() async throws {
