@@ -41,6 +41,8 @@ extension SpanKey {
     public static var processID: SpanKey { "process.pid" }
     /// The exit code of a process; 128 and the number of the signal that ended it.
     public static var processExitCode: SpanKey { "process.exit.code" }
+    /// The end of what a program has written to its standard error.
+    public static var processMessages: SpanKey { "martlet.process.stderr" }
     /// The kind of a database.
     public static var databaseSystem: SpanKey { "db.system.name" }
     /// The file name of a database.

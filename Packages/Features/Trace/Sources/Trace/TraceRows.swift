@@ -35,7 +35,11 @@ struct TraceRow: Record {
 
 /// A span with everything that is known of it.
 struct SpanDetail: Record {
+    private static let messagesKey = "\(SpanKey.processMessages)"
+
     let stored: StoredSpan
+
+    private var messages: String? { stored.span.attributes[Self.messagesKey]?.string }
 
     static let fields: [Field<SpanDetail>] = [
         Field("name", "Name of the span", .name) { PlainText.escape($0.stored.span.name, limit: 500) },
@@ -44,7 +48,15 @@ struct SpanDetail: Record {
         Field("kind", "internal, server, client, producer or consumer") { "\($0.stored.span.kind)" },
         Field("began", "When it began") { $0.stored.span.start },
         Field("duration", "How long it took") { $0.stored.span.duration },
-        Field("attributes", "Facts about it") { JSON.object($0.stored.span.attributes) },
+        Field("stderr", "The end of what its program wrote to its standard error") { detail in
+            detail.messages.map(PlainText.escapeLines)
+        },
+        Field("attributes", "Facts about it") { detail in
+            var attributes = detail.stored.span.attributes
+            // What is shown above is not repeated.
+            if detail.messages != nil { attributes[messagesKey] = nil }
+            return JSON.object(attributes)
+        },
         Field("events", "What happened in it") { detail in
             detail.stored.span.events.map { event in
                 SpanEventRow(event: event, began: detail.stored.span.start)

@@ -146,6 +146,28 @@ struct ToolFaultTests {
         #expect(handler.problems.isEmpty)
     }
 
+    @Test("What a program writes to its standard error while a call runs is with the span of the call")
+    func messages() async throws {
+        let sink = RecordingSpanSink()
+        let program = FaultTests.legacy(
+            """
+            echo before >&2
+            read call; echo 'no such table' >&2; echo '{"jsonrpc":"2.0","id":3,"error":{"code":-32000,"message":"failed"}}'
+            read call; echo '{"jsonrpc":"2.0","id":4,"result":{"content":[]}}'
+            cat >/dev/null
+            """)
+        try await program.client("db") { client in
+            _ = try await client.server()
+            try await Tracer(sinks: [sink], now: Timestamp.now).span("work", of: "test") { _ in
+                _ = await FaultTests.error { try await client.call("x") }
+                _ = try await client.call("x")
+            }
+        }
+        let calls = sink.spans.filter { $0.name == "tools/call x" }
+        #expect(calls.count == 2 && calls[1].attributes["martlet.process.stderr"] == nil)
+        #expect(calls[0].attributes["martlet.process.stderr"]?.string?.hasSuffix("no such table\n") == true)
+    }
+
     @Test("What a server says is made harmless wherever it is told")
     func escapes() async throws {
         let evil = #"\u001b]0;owned\u0007\u202e\u200bx\r\u009b2J"#

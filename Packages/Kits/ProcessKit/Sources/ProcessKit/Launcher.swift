@@ -74,7 +74,7 @@ public final class Launcher: Sendable {
                 result = .failure(error)
             }
             let ended = await child.end(grace: grace)
-            span.end(ended.status, wasStopped: ended.wasStopped)
+            span.end(ended.status, wasStopped: ended.wasStopped, messages: child.errorTail)
             return try result.get()
         }
     }

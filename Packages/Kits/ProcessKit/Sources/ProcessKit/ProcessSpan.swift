@@ -5,15 +5,20 @@ import Capabilities
 ///
 /// It has the name of the program, without its folder and arguments, and how the program ended.
 public struct ProcessSpan: Sendable {
+    /// The end of a program's messages that a span has, in bytes.
+    private static let keptMessages = 4_000
+
     private let tracer = Tracer.current
+    private let name: String
     private let record: SpanRecord?
 
     /// Begins the span. A span that is not ended is not recorded.
     ///
     /// - Parameter program: the program as the person knows it.
     public init(of program: String) {
-        record = tracer.begin(Self.name(of: program), .client, of: "process")
-        record?.set(.processName, .string(Self.name(of: program)))
+        name = String(program.split(separator: "/").last ?? "program")
+        record = tracer.begin(name, .client, of: "process")
+        record?.set(.processName, .string(name))
     }
 
     /// Where the child is in its trace: in its span, or in that of the running work if nothing is recorded here. Nil
@@ -24,17 +29,37 @@ public struct ProcessSpan: Sendable {
     /// what other programs have added to the trace.
     public func variables(withState: Bool) -> [String: String] { context?.variables(withState: withState) ?? [:] }
 
-    private static func name(of program: String) -> String { String(program.split(separator: "/").last ?? "program") }
-
     func started(_ process: Int32) { record?.set(.processID, .int(Int(process))) }
 
     /// - Parameters:
     ///   - status: nil if it is unknown.
     ///   - wasStopped: whether it was ended from here, which is not its failure.
-    func end(_ status: ChildStatus?, wasStopped: Bool = false) {
+    ///   - messages: the end of what it has written to its standard error.
+    func end(_ status: ChildStatus?, wasStopped: Bool = false, messages: [UInt8] = []) {
         guard let record else { return }
         if let status { record.set(.processExitCode, .int(Int(status.code))) }
-        tracer.end(record, failure: status?.isSuccess == false && !wasStopped ? "process.failed" : nil)
+        let text = Self.text(of: messages)
+        if let text { record.set(.processMessages, .string(text)) }
+        let hasFailed = status?.isSuccess == false && !wasStopped
+        if hasFailed, let status, let last = text?.split(whereSeparator: \.isNewline).last {
+            TraceContext.$current.withValue(record.context) {
+                tracer.log(.warning, of: "process", "\(name) ended with exit code \(status.code): \(last)")
+            }
+        }
+        tracer.end(record, failure: hasFailed ? "process.failed" : nil)
+    }
+
+    /// The messages of a program as a span shows them: whole lines, so that no secret is cut and then not known as one. Nil
+    /// if there are none.
+    ///
+    /// - Parameter messages: the end of what it has written to its standard error.
+    public static func text(of messages: [UInt8]) -> String? {
+        var kept = messages[...]
+        if kept.count > keptMessages {
+            kept = kept.suffix(keptMessages).drop { $0 != UInt8(ascii: "\n") }.dropFirst()
+        }
+        let text = String(decoding: kept, as: UTF8.self)
+        return text.allSatisfy(\.isWhitespace) ? nil : text
     }
 
     /// The child could not be started.

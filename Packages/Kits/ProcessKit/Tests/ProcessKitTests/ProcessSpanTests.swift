@@ -2,6 +2,7 @@ import Capabilities
 import CoreTesting
 import JSON
 import ProcessKit
+import Synchronization
 import Testing
 
 @Suite("Spans of processes", .timeLimit(.minutes(5)))
@@ -28,6 +29,26 @@ struct ProcessSpanTests {
         #expect(!"\(spans)".contains("hunter22"))
     }
 
+    @Test(
+        "The end of its messages is kept, in whole lines, and the last one is in the log if it failed",
+        arguments: [0, 3])
+    func messages(code: Int) async throws {
+        let logs = LogList()
+        let sink = RecordingSpanSink()
+        // Both lines together are longer than what is kept, so that half of the first would be.
+        let text = "printf '%03000d sesame\\n%03000d open\\n' 1 2 >&2; exit \(code)"
+        try await Tracer(sinks: [sink, logs], now: Timestamp.now).span("work", of: "test") { _ in
+            _ = try await Launcher.standalone.run(script(text), timeout: .seconds(60))
+        }
+        let span = try #require(sink.spans.first)
+        let line = String(repeating: "0", count: 2_999) + "2 open"
+        #expect(span.attributes["martlet.process.stderr"] == .string(line + "\n"))
+        #expect(logs.records.map(\.message) == (code == 0 ? [] : ["sh ended with exit code 3: \(line)"]))
+        #expect(logs.records.allSatisfy { $0.span == span.context.span && $0.level == .warning })
+        let silent = try await spans { _ = try await $0.run(script("exit 1"), timeout: .seconds(60)) }
+        #expect(silent.first?.attributes["martlet.process.stderr"] == nil)
+    }
+
     @Test("A child that is ended from here has not failed")
     func stopped() async throws {
         let spans = try await spans { try await $0.withChild(script("exec sleep 1000")) { _ in } }
@@ -43,4 +64,15 @@ struct ProcessSpanTests {
         }
         #expect(spans.map(\.name) == ["prog", "work"] && spans.first?.failure == "process.not-found")
     }
+}
+
+/// Keeps the entries of the log.
+private final class LogList: SpanSink {
+    private let kept = Mutex<[LogRecord]>([])
+
+    var records: [LogRecord] { kept.withLock { $0 } }
+    var levels: LogLevels? { LogLevels(.info) }
+
+    func record(_ span: SpanRecord) {}
+    func record(_ log: LogRecord) { kept.withLock { $0.append(log) } }
 }

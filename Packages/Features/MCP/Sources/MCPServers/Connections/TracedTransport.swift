@@ -7,6 +7,8 @@ struct TracedTransport: MCPTransport {
     let tell: @Sendable (ServerTraffic) -> Void
 
     var isLasting: Bool { inner.isLasting }
+    var messageCount: Int { inner.messageCount }
+    func messages(after count: Int) -> [UInt8] { inner.messages(after: count) }
 
     func run(_ receive: @escaping @Sendable (RPCEvent) -> Void) async throws {
         try await inner.run { [tell] event in

@@ -1,5 +1,6 @@
 public import Capabilities
 public import JSON
+import ProcessKit
 public import RPCKit
 
 extension MCPClient {
@@ -36,6 +37,14 @@ extension MCPClient {
             span.set(.genAITool, .string(tool))
             span.set("martlet.mcp.server", .string(name))
             span.set("mcp.protocol.version", (version?.rawValue).map(SpanValue.string))
+            // Of calls that run side by side each has what the server wrote meanwhile, since it does not say what for.
+            let count = span.isRecording ? transport.messageCount : 0
+            defer {
+                if span.isRecording {
+                    span.set(
+                        .processMessages, ProcessSpan.text(of: transport.messages(after: count)).map(SpanValue.string))
+                }
+            }
             let result = try await callTool(tool, arguments, within: limit ?? limits.call, meta, asTask, progress)
             if result.isError { span.fail("tool_error") }
             return result

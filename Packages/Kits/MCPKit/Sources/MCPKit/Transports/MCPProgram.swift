@@ -74,6 +74,8 @@ public final class MCPProgramTransport: MCPTransport {
     public var messages: String { String(decoding: child.errorTail, as: UTF8.self) }
 
     public var isLasting: Bool { true }
+    public var messageCount: Int { child.errorCount }
+    public func messages(after count: Int) -> [UInt8] { child.errorTail(after: count) }
 
     /// - Throws: how the program ended, with its last messages, since nobody else knows.
     public func run(_ receive: @escaping @Sendable (RPCEvent) -> Void) async throws {

@@ -5,6 +5,12 @@ public protocol MCPTransport: RPCTransport {
     /// Whether the server shows that it is gone by ending the connection, as a program does that was started for it.
     var isLasting: Bool { get }
 
+    /// How many bytes of messages for people the server has written so far, such as a program to its standard error.
+    var messageCount: Int { get }
+
+    /// What it has written after so many bytes, as far as it is kept.
+    func messages(after count: Int) -> [UInt8]
+
     /// Both sides have agreed on a revision.
     func settle(on version: MCPVersion)
 
@@ -19,6 +25,8 @@ public protocol MCPTransport: RPCTransport {
 }
 
 extension MCPTransport {
+    public var messageCount: Int { 0 }
+    public func messages(after count: Int) -> [UInt8] { [] }
     public func settle(on version: MCPVersion) {}
     public func forget() {}
     public func learn(_ tools: [MCPTool], tell: (String) -> Void) -> [MCPTool] { tools }

@@ -61,6 +61,12 @@ public final class ChildProcess: Sendable {
     /// The last of the child's messages, when the command asked for their tail; empty otherwise.
     public var errorTail: [UInt8] { tailPipe?.bytes() ?? [] }
 
+    /// How many bytes of its messages have been read so far, when the command asked for their tail.
+    public var errorCount: Int { tailPipe?.count ?? 0 }
+
+    /// The last of the child's messages after the first `count` bytes.
+    public func errorTail(after count: Int) -> [UInt8] { tailPipe?.bytes(after: count) ?? [] }
+
     /// Waits for the child itself to end. Processes that it started may continue until the closure ends.
     ///
     /// Throws `.timedOut` at the deadline, and leaves the child running.

@@ -130,6 +130,8 @@ extension OutputPipe {
 final class TailPipe: Sendable {
     private struct Tail {
         var bytes: [UInt8] = []
+        /// How many bytes have come, also those that are no longer kept.
+        var count = 0
         let limit: Int
     }
 
@@ -160,6 +162,15 @@ final class TailPipe: Sendable {
         return tail.withLock { $0.bytes.suffix($0.limit) }
     }
 
+    /// How many bytes were read so far.
+    var count: Int { tail.withLock { $0.count } }
+
+    /// The last bytes written after the first `count`.
+    func bytes(after count: Int) -> [UInt8] {
+        let bytes = bytes()
+        return bytes.suffix(max(0, tail.withLock { $0.count } - count))
+    }
+
     /// Keeps the content of the pipe and ends `drain`, even when an escaped process still has the other end.
     func close() {
         _ = bytes()
@@ -176,6 +187,7 @@ final class TailPipe: Sendable {
                         filled = max(result, 0)
                     }
                 }
+                tail.count += max(result, 0)
                 // The room is not kept while nothing comes.
                 if tail.bytes.isEmpty { tail.bytes = [] }
                 // Cut only at twice the limit, so that the bytes kept are not moved for every read.
