@@ -22,8 +22,8 @@ struct TraceActions {
     var all: [Action] {
         [
             list, show, span, SearchAction(store: store, spool: spool).action,
-            CompareAction(store: store, spool: spool).action, StatsAction(store: store, spool: spool).action, export,
-            load, send, clear,
+            FlameAction(store: store, spool: spool).action, CompareAction(store: store, spool: spool).action,
+            StatsAction(store: store, spool: spool).action, export, load, send, clear,
         ]
     }
 

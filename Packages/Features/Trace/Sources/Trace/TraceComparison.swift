@@ -3,12 +3,6 @@ import TraceStore
 
 /// What a trace did, by kind of work, gathered span by span.
 struct TraceWork {
-    /// A kind of work of any program.
-    struct Kind: Hashable {
-        let name: String
-        let feature: String
-    }
-
     /// How often it was done, and what that took.
     struct Sums {
         var count = 0
@@ -19,60 +13,36 @@ struct TraceWork {
         var usage = SpanUsage()
     }
 
-    private struct Part {
-        let id: SpanID
-        let parent: SpanID?
-        let start: Timestamp
-        let duration: Duration
-        let kind: Kind
-    }
-
-    private var parts: [Part] = []
-    private var sums: [Kind: Sums] = [:]
+    private var tree = SpanTree()
+    private var sums: [WorkKind: Sums] = [:]
     private var first = Timestamp(microseconds: .max)
     private var last = Timestamp(microseconds: .min)
 
     /// How long the whole trace took.
-    var duration: Duration { parts.isEmpty ? .zero : last - first }
+    var duration: Duration { tree.nodes.isEmpty ? .zero : last - first }
 
     /// Adds a span. They come in the order in which they began.
     mutating func add(_ span: TraceSpan) {
-        let kind = Kind(name: span.name, feature: span.feature)
+        let kind = WorkKind(name: span.name, feature: span.feature)
         sums[kind, default: Sums()].count += 1
         if span.failure != nil { sums[kind]?.failures += 1 }
         sums[kind]?.time += span.duration
         sums[kind]?.usage.add(SpanUsage(span))
         (first, last) = (min(first, span.start), max(last, span.end))
-        parts.append(
-            Part(
-                id: span.context.span, parent: span.parent, start: span.start, duration: span.duration, kind: kind))
+        tree.add(span)
     }
 
     /// The sums of each kind of work.
-    func finished() -> [Kind: Sums] {
+    func finished() -> [WorkKind: Sums] {
         var sums = sums
-        var places: [SpanID: Int] = [:]
-        for (place, part) in parts.enumerated() { places[part.id] = place }
-        // How much of each span its children fill, and up to when. They may run side by side.
-        var filled = [(time: Duration, end: Timestamp)](
-            repeating: (.zero, Timestamp(microseconds: .min)), count: parts.count)
-        for part in parts {
-            guard let parent = part.parent.flatMap({ places[$0] }), parts[parent].id != part.id else { continue }
-            let start = max(part.start, parts[parent].start, filled[parent].end)
-            let end = min(part.start + part.duration, parts[parent].start + parts[parent].duration)
-            guard end > start else { continue }
-            filled[parent] = (filled[parent].time + (end - start), end)
-        }
-        for (place, part) in parts.enumerated() {
-            sums[part.kind]?.own += max(.zero, part.duration - filled[place].time)
-        }
+        for (node, own) in zip(tree.nodes, tree.own(tree.parents())) { sums[node.kind]?.own += own }
         return sums
     }
 }
 
 /// A kind of work in two traces.
 struct ComparisonRow: Record {
-    private let kind: TraceWork.Kind
+    private let kind: WorkKind
     private let first: TraceWork.Sums?
     private let second: TraceWork.Sums?
 

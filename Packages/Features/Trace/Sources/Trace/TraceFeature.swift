@@ -72,10 +72,11 @@ public struct TraceFeature: Feature {
         let whole = registry.whole
         registry.addScreen(
             "trace.traces", "Traces", .tab("Settings"), listing: "trace.list", id: "id",
-            links: whole.registry?.present([
-                .screen("chat.conversation", "Conversation", key: "c", ["conversation": .row("conversation")]),
-                .screen("runs.run", "Run", key: "u", ["run": .row("run")]),
-            ]) ?? [],
+            links: [.screen("trace.frames", "Flame", key: "f", ["ids": .row("id")])]
+                + (whole.registry?.present([
+                    .screen("chat.conversation", "Conversation", key: "c", ["conversation": .row("conversation")]),
+                    .screen("runs.run", "Run", key: "u", ["run": .row("run")]),
+                ]) ?? []),
             detail: .screen("trace.spans", "Spans", ["id": .row("id")]), every: .seconds(2))
         registry.addScreen(
             "trace.diagnostics", "Diagnostics", .tab("Settings"), listing: "trace.requests", id: "trace", "span",
@@ -83,6 +84,8 @@ public struct TraceFeature: Feature {
             detail: .screen("trace.spans", "Spans of its trace", ["id": .row("trace")]),
             offering: whole.registry?.present([.action("gateway.debug", "Debug a request", key: "b")]) ?? [],
             every: .seconds(1))
+        registry.addScreen(
+            "trace.frames", "Flame of a trace", .detail, listing: "trace.flame", id: "frame")
         registry.addScreen("trace.spans", "Spans of a trace", .detail, listing: "trace.show", id: "span")
         registry.addScreen(
             "trace.log", "Log", .tab("Settings"), listing: "trace.logs", id: "time", "scope", "message",

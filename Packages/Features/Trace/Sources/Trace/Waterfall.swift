@@ -7,7 +7,7 @@ struct Waterfall {
     let rows: [WaterfallRow]
 
     /// Deeper spans are shown at this depth.
-    private static let deepest = 12
+    static let deepest = 12
 
     /// Takes the spans in the order in which they began.
     init(_ spans: [StoredSpan]) {
