@@ -15,7 +15,7 @@ struct FlameAction: Sendable {
         ) { [store, spool] context, arguments in
             spool.flush()
             var query = arguments.query
-            for id in arguments.ids { query.ids.append(try await store.trace(beginning: id)) }
+            if let id = arguments.id { query.ids = [try await store.trace(beginning: id)] }
             var flame = Flame()
             try await store.forEachSpan(query) { flame.add($0.span) }
             let rows = flame.rows()
@@ -40,10 +40,10 @@ struct FlameAction: Sendable {
 /// The arguments of `trace.flame`.
 struct TraceFlameArguments: TraceSelection {
     var query = TraceQuery()
-    fileprivate private(set) var ids: [String] = []
+    fileprivate private(set) var id: String?
 
     static let bindings =
-        [bind(\.ids, .argument("ids", "Ids of traces, or their beginnings; all that match if none is given"))]
+        [bind(\.id, .argument("id", "Id of a trace, or its beginning; all that match if none is given"))]
         + period + content
 
     init() {}

@@ -72,7 +72,7 @@ public struct TraceFeature: Feature {
         let whole = registry.whole
         registry.addScreen(
             "trace.traces", "Traces", .tab("Settings"), listing: "trace.list", id: "id",
-            links: [.screen("trace.frames", "Flame", key: "f", ["ids": .row("id")])]
+            links: [.screen("trace.frames", "Flame", key: "f", ["id": .row("id")])]
                 + (whole.registry?.present([
                     .screen("chat.conversation", "Conversation", key: "c", ["conversation": .row("conversation")]),
                     .screen("runs.run", "Run", key: "u", ["run": .row("run")]),

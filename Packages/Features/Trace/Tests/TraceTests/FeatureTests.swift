@@ -63,6 +63,7 @@ struct FeatureTests {
                         "trace.search": ["expression": "duration < 1 || text == 'x'"],
                         "trace.compare": ["first": .string(trace), "second": .string(trace)],
                         "trace.clear": ["before": "1960-01-01T00:00:00Z"], "trace.spans": ["id": .string(trace)],
+                        "trace.frames": ["id": .string(trace)],
                     ], lasting: ["trace.serve", "trace.tail"])
                 for violation in violations { Issue.record("\(violation)") }
             }

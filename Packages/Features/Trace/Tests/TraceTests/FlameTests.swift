@@ -105,10 +105,10 @@ struct FlameTests {
             let failed = try await host.perform("trace.flame", ["failed": true])
             #expect(failed.array?.map { $0["name"] } == ["run"] && failed[0]?["failures"] == 1)
             let one = try await host.perform(
-                "trace.flame", ["ids": [.string(try span(1, in: nil, "turn").context.trace.description)]])
+                "trace.flame", ["id": .string(try span(1, in: nil, "turn").context.trace.description)])
             #expect(one.array?.map { $0["own"] } == ["1s", "2s"])
             let error = await #expect(throws: TraceError.self) {
-                try await host.perform("trace.flame", ["ids": ["ffff"]])
+                try await host.perform("trace.flame", ["id": "ffff"])
             }
             #expect(error?.code == "trace.unknown")
             await host.session.close()

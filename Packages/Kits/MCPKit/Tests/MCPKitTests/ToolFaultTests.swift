@@ -165,7 +165,7 @@ struct ToolFaultTests {
         }
         let calls = sink.spans.filter { $0.name == "tools/call x" }
         #expect(calls.count == 2 && calls[1].attributes["martlet.process.stderr"] == nil)
-        #expect(calls[0].attributes["martlet.process.stderr"]?.string?.hasSuffix("no such table\n") == true)
+        #expect(calls[0].attributes["martlet.process.stderr"]?.string?.hasSuffix("no such table") == true)
     }
 
     @Test("What a server says is made harmless wherever it is told")

@@ -58,8 +58,8 @@ public struct ProcessSpan: Sendable {
         if kept.count > keptMessages {
             kept = kept.suffix(keptMessages).drop { $0 != UInt8(ascii: "\n") }.dropFirst()
         }
-        let text = String(decoding: kept, as: UTF8.self)
-        return text.allSatisfy(\.isWhitespace) ? nil : text
+        let end = kept.lastIndex { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: " ") }
+        return end.map { String(decoding: kept[...$0], as: UTF8.self) }
     }
 
     /// The child could not be started.

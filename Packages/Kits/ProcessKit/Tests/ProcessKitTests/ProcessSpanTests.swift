@@ -42,7 +42,7 @@ struct ProcessSpanTests {
         }
         let span = try #require(sink.spans.first)
         let line = String(repeating: "0", count: 2_999) + "2 open"
-        #expect(span.attributes["martlet.process.stderr"] == .string(line + "\n"))
+        #expect(span.attributes["martlet.process.stderr"] == .string(line))
         #expect(logs.records.map(\.message) == (code == 0 ? [] : ["sh ended with exit code 3: \(line)"]))
         #expect(logs.records.allSatisfy { $0.span == span.context.span && $0.level == .warning })
         let silent = try await spans { _ = try await $0.run(script("exit 1"), timeout: .seconds(60)) }
