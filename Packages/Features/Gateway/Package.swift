@@ -19,7 +19,7 @@ let testing: [Target.Dependency] = [
     core, .product(name: "CoreTesting", package: "Core"), .product(name: "TestTraits", package: "Core"), cryptography,
     fileKit, .product(name: "GatewayKit", package: "GatewayKit"),
     .product(name: "HTTPKit", package: "HTTPKit"), server, .product(name: "HTTPTesting", package: "HTTPKit"), loopKit,
-    modelKit, planner, processKit, sandboxKit, storageKit, toolKit,
+    modelKit, planner, processKit, sandboxKit, storageKit, toolKit, traceKit,
 ]
 
 let package = Package(
@@ -49,7 +49,7 @@ let package = Package(
             dependencies: [
                 "GatewayAPI", "GatewayModels", "GatewayStore", "GatewayTurns", core, cryptography, fileKit,
                 .product(name: "HTTPKit", package: "HTTPKit"), loopKit, modelKit, processKit, sandboxKit,
-                server, storageKit, toolKit,
+                server, storageKit, toolKit, traceKit,
             ]),
         .testTarget(name: "GatewayStoreTests", dependencies: ["GatewayStore"] + testing),
         .testTarget(name: "GatewayModelsTests", dependencies: ["GatewayModels"] + testing),

@@ -8,6 +8,7 @@ import struct
 import sys
 
 from google.protobuf import json_format
+from opentelemetry.proto.collector.logs.v1 import logs_service_pb2 as logs_service
 from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2 as metrics_service
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2 as service
 from opentelemetry.proto.common.v1 import common_pb2 as common
@@ -81,6 +82,51 @@ def groups(request, received=False):
     ]
 
 
+def log_facts(request):
+    return [
+        [
+            pairs(one.resource.attributes), part.scope.name,
+            [str(log.time_unix_nano), str(log.observed_time_unix_nano)], log.severity_number, log.severity_text,
+            value(log.body), pairs(log.attributes), log.trace_id.hex(), log.span_id.hex(),
+        ]
+        for one in request.resource_logs
+        for part in one.scope_logs
+        for log in part.log_records
+    ]
+
+
+def number(point):
+    which = point.WhichOneof("value")
+    return {which: str(getattr(point, which))}
+
+
+def written_metrics(request):
+    """All that our metrics say."""
+    found = []
+    for part in (part for one in request.resource_metrics for part in one.scope_metrics):
+        for metric in part.metrics:
+            kind = metric.WhichOneof("data")
+            data = getattr(metric, kind)
+            points = []
+            for point in data.data_points:
+                facts = {
+                    "times": [str(point.start_time_unix_nano), str(point.time_unix_nano)],
+                    "attributes": pairs(point.attributes),
+                }
+                if kind == "histogram":
+                    facts.update(
+                        count=point.count, sum=point.sum, buckets=list(point.bucket_counts),
+                        bounds=list(point.explicit_bounds))
+                else:
+                    facts.update(number(point))
+                points.append(facts)
+            found.append([
+                part.scope.name, metric.name, metric.description, metric.unit, kind,
+                getattr(data, "aggregation_temporality", 0), getattr(data, "is_monotonic", False), points,
+            ])
+    return found
+
+
 # The JSON of OTLP differs from that of Protocol Buffers: ids are hexadecimal digits, and enums are numbers.
 
 
@@ -93,8 +139,7 @@ def converted(node, change):
     return node
 
 
-def from_json(body):
-    request = service.ExportTraceServiceRequest()
+def from_json(body, request):
     json_format.ParseDict(converted(json.loads(body), lambda digits: text(bytes.fromhex(digits))), request)
     return request
 
@@ -304,7 +349,11 @@ def made_metrics(chance):
 def main():
     given = json.load(sys.stdin)
     ours = service.ExportTraceServiceRequest.FromString(base64.b64decode(given["protobuf"]))
-    same = from_json(given["json"])
+    same = from_json(given["json"], service.ExportTraceServiceRequest())
+    logs = logs_service.ExportLogsServiceRequest.FromString(base64.b64decode(given["logs"]))
+    logs_json = from_json(given["logsJSON"], logs_service.ExportLogsServiceRequest())
+    values = metrics_service.ExportMetricsServiceRequest.FromString(base64.b64decode(given["values"]))
+    values_json = from_json(given["valuesJSON"], metrics_service.ExportMetricsServiceRequest())
     response = service.ExportTraceServiceResponse.FromString(base64.b64decode(given["response"]))
     response_json = json_format.Parse(given["responseJSON"], service.ExportTraceServiceResponse())
     chance = random.Random(given["seed"])
@@ -325,6 +374,10 @@ def main():
         "groups": groups(ours),
         "json": groups(same),
         "size": ours.ByteSize(),
+        "logs": log_facts(logs),
+        "logsAreSame": logs == logs_json and logs.ByteSize() == len(base64.b64decode(given["logs"])),
+        "values": written_metrics(values),
+        "valuesAreSame": values == values_json and values.ByteSize() == len(base64.b64decode(given["values"])),
         "again": text(ours.SerializeToString()),
         "response": [response.partial_success.rejected_spans, response.partial_success.error_message],
         "responseIsSame": response == response_json,

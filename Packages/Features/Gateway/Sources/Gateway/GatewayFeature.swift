@@ -9,6 +9,7 @@ import SandboxKit
 public import Settings
 import StorageKit
 import ToolKit
+import TraceKit
 
 /// The built-in agent server. Other programs use it over HTTP, and Chat uses it when no other provider is available.
 public struct GatewayFeature: Feature {
@@ -22,7 +23,7 @@ public struct GatewayFeature: Feature {
         needs: [
             .one((any SecretStore).self), .optional((any TrustStore).self), .all((any ModelProvider).self),
             .optional((any BuiltInModel).self), .all((any ToolSource).self), .all((any ToolCatalog).self),
-            .one((any FolderRules).self), .optional((any AuditLog).self),
+            .one((any FolderRules).self), .optional((any AuditLog).self), .optional((any MetricPublisher).self),
         ],
         settings: GatewaySettings.declarations,
         groups: [

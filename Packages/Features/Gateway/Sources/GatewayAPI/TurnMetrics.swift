@@ -40,27 +40,34 @@ final class TurnMetrics: Sendable {
     }
 
     /// - Parameter running: the turns that run now.
-    func write(running: Int, into page: inout PrometheusText) {
+    func families(running: Int) -> [MetricFamily] {
         let counts = counts.withLock { $0 }
-        page.family("martlet_turns_running", "gauge", "Turns and completions running now")
-        page.number("martlet_turns_running", "\(running)")
-        page.family("martlet_turns_total", "counter", "Turns and completions by how they ended")
-        for (end, count) in counts.ends.sorted(by: { $0.key < $1.key }) {
-            page.number("martlet_turns_total", "\(count)", [("end", end)])
-        }
-        page.family("martlet_turn_duration_seconds", "histogram", "Duration of turns and completions")
-        page.histogram("martlet_turn_duration_seconds", counts.durations)
-        page.family("martlet_tokens_total", "counter", "Tokens read and written by models, as far as reported")
-        for (kind, tokens) in [("input", counts.input), ("output", counts.output)] {
-            for (model, count) in tokens.sorted(by: { $0.key < $1.key }) {
-                page.number("martlet_tokens_total", "\(count)", [("direction", kind), ("model", model)])
+        let tokens = [("input", counts.input), ("output", counts.output)].flatMap { direction, tokens in
+            tokens.sorted { $0.key < $1.key }.map { model, count in
+                MetricFamily.Sample(.whole(count), [("direction", direction), ("model", model)])
             }
         }
-        page.family("martlet_cost_dollars_total", "counter", "Cost of answers, as far as known")
-        page.number("martlet_cost_dollars_total", "\(Double(counts.nanodollars) / 1e9)")
-        page.family("martlet_tool_calls_total", "counter", "Tool calls by result")
-        page.number("martlet_tool_calls_total", "\(counts.calls - counts.failedCalls)", [("result", "ok")])
-        page.number("martlet_tool_calls_total", "\(counts.failedCalls)", [("result", "error")])
+        return [
+            MetricFamily(
+                "martlet_turns_running", .gauge, "Turns and completions running now", [.init(.whole(running))]),
+            MetricFamily(
+                "martlet_turns_total", .counter, "Turns and completions by how they ended",
+                counts.ends.sorted { $0.key < $1.key }.map { .init(.whole($0.value), [("end", $0.key)]) }),
+            MetricFamily(
+                "martlet_turn_duration_seconds", .histogram, "Duration of turns and completions", unit: "s",
+                [.init(.histogram(counts.durations))]),
+            MetricFamily(
+                "martlet_tokens_total", .counter, "Tokens read and written by models, as far as reported", tokens),
+            MetricFamily(
+                "martlet_cost_dollars_total", .counter, "Cost of answers, as far as known", unit: "{USD}",
+                [.init(.number(Double(counts.nanodollars) / 1e9))]),
+            MetricFamily(
+                "martlet_tool_calls_total", .counter, "Tool calls by result",
+                [
+                    .init(.whole(counts.calls - counts.failedCalls), [("result", "ok")]),
+                    .init(.whole(counts.failedCalls), [("result", "error")]),
+                ]),
+        ]
     }
 }
 

@@ -10,9 +10,9 @@ import JSON
         (limits.spans, limits.values, limits.attributes, limits.events) = (20, 200, 8, 4)
         (limits.depth, limits.text, limits.name) = (4, 40, 20)
         for encoding in OTLPEncoding.allCases {
-            _ = try? OTLPResponse(parsing: bytes, as: encoding)
             _ = try? OTLPRefusal(parsing: bytes, as: encoding)
             for signal in OTLPSignal.allCases {
+                _ = try? OTLPResponse(parsing: bytes, to: signal, as: encoding)
                 if let received = try? ReceivedSpans(parsing: bytes, of: signal, as: encoding, limits: limits) {
                     precondition(received.count <= limits.spans, "there are more spans than the limit")
                     received.groups.forEach(writeAndRead)
@@ -33,6 +33,13 @@ import JSON
             }
             precondition(again.groups.flatMap(\.spans).map(facts) == group.spans.map(facts), "a span is another one")
             precondition(again.groups.allSatisfy { $0.resource == group.resource }, "the resource is another one")
+        }
+        for encoding in OTLPEncoding.allCases where !group.logs.isEmpty {
+            var bytes: [UInt8] = []
+            let program = OTLPRequest(resource: group.resource)
+            OTLPRequest.write([(program, logs: group.logs)], as: encoding, into: &bytes)
+            let again = try? ReceivedSpans(parsing: bytes, of: .logs, as: encoding)
+            precondition(again?.groups.flatMap(\.logs) == group.logs, "an entry is another one")
         }
         for format in TraceFormat.allCases {
             var (writer, bytes) = (format.makeWriter(), [UInt8]())

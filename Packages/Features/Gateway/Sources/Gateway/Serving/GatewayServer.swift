@@ -6,6 +6,7 @@ import GatewayTurns
 import HTTPCore
 import HTTPServer
 import Registry
+import TraceKit
 
 /// A gateway that serves requests.
 struct GatewayServer {
@@ -61,13 +62,22 @@ struct GatewayServer {
             }
             async let _ = watch(live)
             async let _ = clients.watch(live.running, on: context.host.clock)
-            try await withTaskCancellationHandler {
-                try await group.waitForAll()
-            } onCancel: {
-                if live.count > 0 {
-                    context.notice("stopping; running requests may continue for \(drain.words)")
+            let publisher = state == nil ? nil : context.registry.optional((any MetricPublisher).self)
+            let endMetrics = publisher?.publish(of: GatewayFeature.manifest.id) { api.families }
+            let result: Result<Void, any Error>
+            do {
+                try await withTaskCancellationHandler {
+                    try await group.waitForAll()
+                } onCancel: {
+                    if live.count > 0 {
+                        context.notice("stopping; running requests may continue for \(drain.words)")
+                    }
                 }
-            }
+                result = .success(())
+            } catch { result = .failure(error) }
+            // This task is already cancelled here, and all requests are counted.
+            if let endMetrics { await shielded { await endMetrics() } }
+            try result.get()
             return ServeReport(state: state, ended: context.host.now())
         }
     }

@@ -7,6 +7,9 @@ public struct Histogram: Sendable {
     private(set) var count = 0
     private(set) var sum = 0.0
 
+    /// How many durations are in each step; the last one has those beyond the last bound.
+    var buckets: [Int] { counts + [count - counts.reduce(0, +)] }
+
     /// A histogram without durations.
     public init() {}
 

@@ -1,41 +1,41 @@
-/// Writes metrics in Prometheus' text format.
-public struct PrometheusText {
-    /// The metrics so far.
+/// Metrics in Prometheus' text format.
+public struct PrometheusText: Sendable {
+    /// The page.
     public private(set) var text = ""
 
     /// The media type of the format.
     public static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
-    /// A page without metrics.
-    public init() {}
-
-    /// Starts a metric family.
-    ///
-    /// - Parameter kind: `counter`, `gauge` or `histogram`.
-    public mutating func family(_ name: String, _ kind: String, _ help: String) {
-        text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind)\n"
-    }
-
-    /// Adds a sample.
-    public mutating func number(_ name: String, _ value: String, _ labels: [(String, String)] = []) {
-        text += name + Self.write(labels) + " \(value)\n"
-    }
-
-    /// Adds the samples of a histogram.
-    public mutating func histogram(_ name: String, _ histogram: Histogram, _ labels: [(String, String)] = []) {
-        var below = 0
-        for (end, count) in zip(Histogram.ends, histogram.counts) {
-            below += count
-            number("\(name)_bucket", "\(below)", labels + [("le", "\(end)")])
+    /// A page with these metrics.
+    public init(_ families: [MetricFamily]) {
+        for family in families {
+            text += "# HELP \(family.name) \(family.help)\n# TYPE \(family.name) \(family.kind.rawValue)\n"
+            for sample in family.samples { add(sample, of: family.name) }
         }
-        number("\(name)_bucket", "\(histogram.count)", labels + [("le", "+Inf")])
-        number("\(name)_sum", "\(histogram.sum)", labels)
-        number("\(name)_count", "\(histogram.count)", labels)
     }
 
-    private static func write(_ labels: [(String, String)]) -> String {
-        guard !labels.isEmpty else { return "" }
-        return "{" + labels.map { "\($0)=\"\(escape($1))\"" }.joined(separator: ",") + "}"
+    private mutating func add(_ sample: MetricFamily.Sample, of name: String) {
+        switch sample.value {
+        case .whole(let number): addLine(name, "\(number)", sample.labels)
+        case .number(let number): addLine(name, "\(number)", sample.labels)
+        case .histogram(let histogram):
+            var below = 0
+            for (end, count) in zip(Histogram.ends, histogram.counts) {
+                below += count
+                addLine("\(name)_bucket", "\(below)", sample.labels + [("le", "\(end)")])
+            }
+            addLine("\(name)_bucket", "\(histogram.count)", sample.labels + [("le", "+Inf")])
+            addLine("\(name)_sum", "\(histogram.sum)", sample.labels)
+            addLine("\(name)_count", "\(histogram.count)", sample.labels)
+        }
+    }
+
+    private mutating func addLine(_ name: String, _ value: String, _ labels: [(name: String, value: String)]) {
+        text += name
+        if !labels.isEmpty {
+            text += "{" + labels.map { "\($0.name)=\"\(Self.escape($0.value))\"" }.joined(separator: ",") + "}"
+        }
+        text += " \(value)\n"
     }
 
     /// "label_value can be any sequence of UTF-8 characters, but the backslash (\), double-quote ("), and line feed (\n)

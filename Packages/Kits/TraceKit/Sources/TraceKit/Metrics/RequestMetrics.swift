@@ -37,21 +37,24 @@ public final class RequestMetrics: SpanSink {
         }
     }
 
-    /// Adds the families `martlet_http_requests_total` and `martlet_http_request_duration_seconds`.
-    public func write(into page: inout PrometheusText) {
+    /// The families `martlet_http_requests_total` and `martlet_http_request_duration_seconds`.
+    public var families: [MetricFamily] {
         let counts = counts.withLock { $0 }
-        page.family("martlet_http_requests_total", "counter", "Requests by method, route and status")
-        let lines = counts.requests.map { request, count in
+        let requests = counts.requests.map { request, count in
             ([("method", request.method), ("route", request.route), ("status", "\(request.status)")], count)
-        }
-        for (labels, count) in lines.sorted(by: { "\($0.0)" < "\($1.0)" }) {
-            page.number("martlet_http_requests_total", "\(count)", labels)
-        }
-        page.family(
-            "martlet_http_request_duration_seconds", "histogram", "Duration of requests; for streams until their end")
-        for (route, histogram) in counts.durations.sorted(by: { $0.key < $1.key }) {
-            page.histogram("martlet_http_request_duration_seconds", histogram, [("route", route)])
-        }
+        }.sorted { "\($0.0)" < "\($1.0)" }
+        return [
+            MetricFamily(
+                "martlet_http_requests_total", .counter, "Requests by method, route and status",
+                requests.map { MetricFamily.Sample(.whole($0.1), $0.0) }),
+            MetricFamily(
+                "martlet_http_request_duration_seconds", .histogram,
+                "Duration of requests; for streams until their end",
+                unit: "s",
+                counts.durations.sorted { $0.key < $1.key }.map { route, histogram in
+                    MetricFamily.Sample(.histogram(histogram), [("route", route)])
+                }),
+        ]
     }
 
     private static let methods: Set<String> = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]

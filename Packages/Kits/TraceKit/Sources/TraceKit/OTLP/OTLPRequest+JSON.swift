@@ -4,11 +4,13 @@ import JSON
 // The JSON mapping of OTLP: ids in hexadecimal digits, numbers of 64 bits as texts, enums as numbers.
 
 extension OTLPRequest {
-    /// Appends an element of `resourceSpans`.
-    func writeJSON(_ scopes: [(name: String, spans: [TraceSpan])], into bytes: inout [UInt8]) {
+    /// Appends an element of the outermost array, such as `resourceSpans`.
+    func writeJSON<Item>(_ scopes: [OTLPScope<Item>], into bytes: inout [UInt8]) {
         bytes.add("{\"resource\":{")
-        bytes.addAttributes(resource.attributes, isFirst: true)
-        bytes.add("},\"scopeSpans\":[")
+        bytes.addJSONAttributes(resource.attributes, isFirst: true)
+        bytes.add("},\"")
+        bytes.add(Item.signal.members.scopes)
+        bytes.add("\":[")
         for (place, scope) in scopes.enumerated() {
             bytes.add(place == 0 ? "{\"scope\":{\"name\":" : ",{\"scope\":{\"name\":")
             bytes.addJSON(scope.name)
@@ -16,83 +18,21 @@ extension OTLPRequest {
                 bytes.add(",\"version\":")
                 bytes.addJSON(version)
             }
-            bytes.add("},\"spans\":[")
-            for (place, span) in scope.spans.enumerated() {
+            bytes.add("},\"")
+            bytes.add(Item.signal.members.items)
+            bytes.add("\":[")
+            for (place, item) in scope.items.enumerated() {
                 if place > 0 { bytes.add(",") }
-                Self.write(span, into: &bytes)
+                item.writeJSON(into: &bytes)
             }
             bytes.add("]}")
         }
         bytes.add("]}")
     }
-
-    private static func write(_ span: TraceSpan, into bytes: inout [UInt8]) {
-        let (status, times) = (OTLPStatus(span), span.nanoseconds)
-        bytes.add("{")
-        bytes.addContext(span.context)
-        if let parent = span.parent {
-            bytes.add(",\"parentSpanId\":\"")
-            bytes.addHexadecimal(parent.word)
-            bytes.add("\"")
-        }
-        bytes.add(",\"name\":")
-        bytes.addJSON(span.name)
-        bytes.add(",\"kind\":")
-        bytes.addDecimal(Int64(span.kind.rawValue))
-        bytes.add(",\"startTimeUnixNano\":\"")
-        bytes.addDecimal(times.start)
-        bytes.add("\",\"endTimeUnixNano\":\"")
-        bytes.addDecimal(times.end)
-        bytes.add("\"")
-        bytes.addAttributes(
-            span.attributes, without: status.hidden, with: status.type.map { (OTLPStatus.errorTypeName, .string($0)) })
-        if span.dropped > 0 {
-            bytes.add(",\"droppedAttributesCount\":")
-            bytes.addDecimal(Int64(UInt32(clamping: span.dropped)))
-        }
-        if !span.events.isEmpty { write(span.events, into: &bytes) }
-        if !span.links.isEmpty { write(span.links, into: &bytes) }
-        if status.code != 0 {
-            bytes.add(",\"status\":{\"message\":")
-            bytes.addJSON(status.message)
-            bytes.add(",\"code\":")
-            bytes.addDecimal(Int64(status.code))
-            bytes.add("}")
-        }
-        bytes.add(",\"flags\":")
-        bytes.addDecimal(Int64(OTLPFlags.of(span)))
-        bytes.add("}")
-    }
-
-    private static func write(_ events: [TraceSpan.Event], into bytes: inout [UInt8]) {
-        bytes.add(",\"events\":[")
-        for (place, event) in events.enumerated() {
-            bytes.add(place == 0 ? "{\"timeUnixNano\":\"" : ",{\"timeUnixNano\":\"")
-            bytes.addDecimal(event.time.nanoseconds)
-            bytes.add("\",\"name\":")
-            bytes.addJSON(event.name)
-            bytes.addAttributes(event.attributes)
-            bytes.add("}")
-        }
-        bytes.add("]")
-    }
-
-    private static func write(_ links: [TraceSpan.Link], into bytes: inout [UInt8]) {
-        bytes.add(",\"links\":[")
-        for (place, link) in links.enumerated() {
-            bytes.add(place == 0 ? "{" : ",{")
-            bytes.addContext(link.context)
-            bytes.addAttributes(link.attributes)
-            bytes.add(",\"flags\":")
-            bytes.addDecimal(Int64(OTLPFlags.of(link)))
-            bytes.add("}")
-        }
-        bytes.add("]")
-    }
 }
 
 extension [UInt8] {
-    fileprivate mutating func addContext(_ context: TraceContext) {
+    mutating func addContext(_ context: TraceContext) {
         add("\"traceId\":\"")
         addHexadecimal(context.trace.words.0)
         addHexadecimal(context.trace.words.1)
@@ -105,7 +45,7 @@ extension [UInt8] {
         }
     }
 
-    fileprivate mutating func addAttributes(
+    mutating func addJSONAttributes(
         _ attributes: JSONObject, isFirst: Bool = false, without hidden: String? = nil, with more: (String, JSON)? = nil
     ) {
         add(isFirst ? "\"attributes\":" : ",\"attributes\":")
@@ -127,11 +67,11 @@ extension [UInt8] {
         isFirst = false
         addJSON(key)
         add(",\"value\":")
-        addValue(value)
+        addJSONValue(value)
         add("}")
     }
 
-    private mutating func addValue(_ value: JSON) {
+    mutating func addJSONValue(_ value: JSON) {
         switch value {
         case .null: return add("{}")
         case .string(let text), .big(let text):
@@ -149,7 +89,7 @@ extension [UInt8] {
             add("{\"arrayValue\":{\"values\":[")
             for (place, value) in values.enumerated() {
                 if place > 0 { add(",") }
-                addValue(value)
+                addJSONValue(value)
             }
             add("]}")
         case .object(let members):

@@ -1,6 +1,6 @@
 public import Capabilities
 
-/// Writes requests that export spans: `ExportTraceServiceRequest`.
+/// Writes requests that export spans, entries of the log or metrics, such as `ExportTraceServiceRequest`.
 ///
 /// ```swift
 /// let request = OTLPRequest(resource: TraceResource(attributes: ["service.name": "martlet"]), version: "1.2.0")
@@ -8,8 +8,8 @@ public import Capabilities
 /// request.write(spans, as: .protobuf, into: &body)
 /// ```
 ///
-/// Spans are grouped by their features, which become scopes. In protobuf, one request after another in the same bytes is one
-/// request with all their spans, so that many spans can be written in parts.
+/// They are grouped by their features, which become scopes. In protobuf, one request after another in the same bytes is one
+/// request with all of them, so that many can be written in parts.
 public struct OTLPRequest: Sendable {
     /// Who did the work.
     public let resource: TraceResource
@@ -30,36 +30,43 @@ public struct OTLPRequest: Sendable {
     public static func write(
         _ parts: [(program: OTLPRequest, spans: [TraceSpan])], as encoding: OTLPEncoding, into bytes: inout [UInt8]
     ) {
-        if encoding == .json { bytes.add("{\"resourceSpans\":[") }
+        write(items: parts.map { ($0.program, $0.spans) }, as: encoding, into: &bytes)
+    }
+
+    /// Appends a single request with the entries of the log of several programs.
+    public static func write(
+        _ parts: [(program: OTLPRequest, logs: [LogRecord])], as encoding: OTLPEncoding, into bytes: inout [UInt8]
+    ) {
+        write(items: parts.map { ($0.program, $0.logs) }, as: encoding, into: &bytes)
+    }
+
+    /// Appends a single request with the metrics of several programs.
+    public static func write(
+        _ parts: [(program: OTLPRequest, metrics: [MetricReading])], as encoding: OTLPEncoding,
+        into bytes: inout [UInt8]
+    ) {
+        write(items: parts.map { ($0.program, $0.metrics) }, as: encoding, into: &bytes)
+    }
+
+    private static func write<Item: OTLPItem>(
+        items parts: [(program: OTLPRequest, items: [Item])], as encoding: OTLPEncoding, into bytes: inout [UInt8]
+    ) {
+        if encoding == .json {
+            bytes.add("{\"")
+            bytes.add(Item.signal.members.resources)
+            bytes.add("\":[")
+        }
         var isFirst = true
-        for part in parts where !part.spans.isEmpty {
+        for part in parts where !part.items.isEmpty {
+            let scopes = OTLPScope.scopes(of: part.items)
             switch encoding {
-            case .protobuf: part.program.writeProtobuf(scopes(of: part.spans), into: &bytes)
+            case .protobuf: part.program.writeProtobuf(scopes, into: &bytes)
             case .json:
                 if !isFirst { bytes.add(",") }
-                part.program.writeJSON(scopes(of: part.spans), into: &bytes)
+                part.program.writeJSON(scopes, into: &bytes)
             }
             isFirst = false
         }
         if encoding == .json { bytes.add("]}") }
-    }
-
-    /// The spans of each feature, in the order of their first spans.
-    private static func scopes(of spans: some Collection<TraceSpan>) -> [(name: String, spans: [TraceSpan])] {
-        var scopes: [(name: String, spans: [TraceSpan])] = []
-        var places: [String: Int] = [:]
-        var last = -1
-        for span in spans {
-            // Neighbours are often of the same feature.
-            if last < 0 || scopes[last].name != span.feature {
-                last = places[span.feature] ?? scopes.count
-                if last == scopes.count {
-                    places[span.feature] = last
-                    scopes.append((span.feature, []))
-                }
-            }
-            scopes[last].spans.append(span)
-        }
-        return scopes
     }
 }

@@ -39,7 +39,7 @@ public struct OTLPResponse: Sendable, Hashable {
     /// Reads an answer.
     ///
     /// - Throws: a `TraceKitError` for other bytes.
-    public init(parsing bytes: [UInt8], as encoding: OTLPEncoding) throws {
+    public init(parsing bytes: [UInt8], to signal: OTLPSignal = .traces, as encoding: OTLPEncoding) throws {
         var (rejected, message) = (0, "")
         switch encoding {
         case .protobuf:
@@ -55,11 +55,11 @@ public struct OTLPResponse: Sendable, Hashable {
             }
         case .json:
             let partial = try JSON(answer: bytes)["partialSuccess"]
-            let count = partial?["rejectedSpans"]
+            let count = partial?[signal.rejected]
             rejected = max(0, count?.int ?? count?.string.flatMap { Int($0) } ?? 0)
             message = partial?["errorMessage"]?.string ?? ""
         }
-        self.init(rejected: rejected, message: message)
+        self.init(to: signal, rejected: rejected, message: message)
     }
 }
 
