@@ -89,7 +89,7 @@ enum BuiltInFeatures {
                     ShellFeature.self
                 #endif
             }.described("Screens and actions of the features on a full terminal"),
-            BuiltInFeature(trait: "Trace", provides: "SpanSink", "DataStore") {
+            BuiltInFeature(trait: "Trace", provides: "SpanSink", "DataStore", "MetricPublisher") {
                 #if Trace
                     TraceFeature.self
                 #endif

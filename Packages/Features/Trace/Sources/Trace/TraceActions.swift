@@ -12,11 +12,13 @@ struct TraceActions {
     /// The spans of this process that are not written yet.
     let spool: SpanSpool
     let delivery: TraceDelivery
+    let problems: CollectorProblems
 
-    init(_ store: TraceStore, _ spool: SpanSpool, _ delivery: TraceDelivery) {
+    init(_ store: TraceStore, _ spool: SpanSpool, _ delivery: TraceDelivery, _ problems: CollectorProblems) {
         self.store = store
         self.spool = spool
         self.delivery = delivery
+        self.problems = problems
     }
 
     var all: [Action] {
@@ -29,7 +31,7 @@ struct TraceActions {
 
     private var list: Action {
         Action("trace.list", "List what was done, newest first", .reads, taking: TraceListArguments.self) {
-            [store, spool, delivery] context, arguments in
+            [store, spool, problems] context, arguments in
             spool.flush()
             let query = arguments.query
             let (traces, total) = try await store.traces(query)
@@ -40,7 +42,7 @@ struct TraceActions {
             if lost > 0 {
                 context.notice("\(lost) spans were left out, because there were too many at once (trace.rate)")
             }
-            for problem in try await delivery.problems(since: query.since) { context.notice(problem) }
+            for problem in try await problems.sentences(since: query.since) { context.notice(problem) }
             let why =
                 spool.sampling == nil
                 ? "nothing is recorded, because trace.record is false, or OTEL_SDK_DISABLED is true"
@@ -154,36 +156,40 @@ struct TraceActions {
         ) { [store, spool, delivery] context, arguments in
             spool.flush()
             // What follows the path may be a secret.
-            let server = try delivery.collector().address.prefix { $0 != "?" }
+            let server = try delivery.spans.collector().address.prefix { $0 != "?" }
             var query: TraceQuery?
             if !arguments.isWaiting { query = try await arguments.selected(from: store) }
-            var outcome = ExportOutcome()
+            var (outcome, logs) = (ExportOutcome(), ExportOutcome())
             do {
-                try await delivery.send(query) { part in
-                    outcome.add(part)
-                    context.progress("sending spans", completed: outcome.spans)
+                try await delivery.send(query) { signal, part in
+                    if signal == .logs { logs.add(part) } else { outcome.add(part) }
+                    context.progress("sending spans", completed: outcome.count + logs.count)
                 }
-            } catch let error as TraceExportError where outcome.spans > 0 {
+            } catch let error as TraceExportError where outcome.count > 0 {
                 throw TraceExportError(
-                    error.kind, "after \(outcome.spans) spans: \(error.message)", retryAfter: error.retryAfter,
+                    error.kind, "after \(outcome.count) spans: \(error.message)", retryAfter: error.retryAfter,
                     cause: error)
             }
-            if outcome.refused > 0, outcome.refused == outcome.spans {
+            if outcome.refused > 0, outcome.refused == outcome.count {
                 throw TraceExportError(
-                    .refused, "all \(outcome.spans) spans were refused; \(outcome.message ?? "nothing says why")")
+                    .refused, "all \(outcome.count) spans were refused; \(outcome.message ?? "nothing says why")")
             }
-            if outcome.refused > 0 { context.notice("\(outcome.refused) spans were refused") }
-            if let message = outcome.message { context.notice(message) }
-            return "\(outcome.spans - outcome.refused) spans were sent to \(PlainText.escape(String(server)))"
+            for (part, things) in [(outcome, OTLPSignal.traces.things), (logs, OTLPSignal.logs.things)] {
+                if part.refused > 0 { context.notice("\(part.refused) \(things) were refused") }
+                if let message = part.message { context.notice(message) }
+            }
+            let sent = logs.count == 0 ? "" : " and \(logs.count - logs.refused) \(OTLPSignal.logs.things)"
+            return
+                "\(outcome.count - outcome.refused) spans\(sent) were sent to \(PlainText.escape(String(server)))"
         }
         .sending()
         .details(
             "Traces are sent by OTLP over HTTP to the collector of trace.endpoint, or else to that of OpenTelemetry's variables. "
-                + "New spans are sent by themselves once a collector is set up; "
+                + "New spans, the log and metrics are sent by themselves once a collector is set up; "
                 + "this command sends earlier ones, or some again. A collector that is away is tried five times."
         )
         .example("martlet trace send --since 2026-11-01", "Sends the traces since that day")
-        .example("martlet trace send --waiting", "Sends what could not be sent so far")
+        .example("martlet trace send --waiting", "Sends what could not be sent so far, the log too")
     }
 
     private var clear: Action {
@@ -214,7 +220,7 @@ extension TraceSendArguments {
 extension ExportOutcome {
     /// Adds what became of others. The first message is the one that is told.
     fileprivate mutating func add(_ other: ExportOutcome) {
-        spans += other.spans
+        count += other.count
         refused += other.refused
         message = message ?? other.message
     }

@@ -8,13 +8,14 @@ import Screens
 public import Settings
 import StorageKit
 import TraceExport
+import TraceKit
 import TraceStore
 
 /// What commands, models, tools and requests did, and how long each took.
 public struct TraceFeature: Feature {
     public static let manifest = Manifest(
         id: "trace", summary: "What commands, models and tools did, and how long that took", version: "0.1.0",
-        provides: [.shared((any SpanSink).self), .shared((any DataStore).self)],
+        provides: [.shared((any SpanSink).self), .shared((any DataStore).self), .single((any MetricPublisher).self)],
         needs: [.optional((any SecretStore).self), .optional((any TrustStore).self)],
         settings: TraceSettings.declarations + CollectorSettings.declarations, variables: CollectorVariables.names)
 
@@ -41,15 +42,20 @@ public struct TraceFeature: Feature {
             database, spools: "\(folder)/spool", budget: settings.budget, now: surroundings.now)
         let variables = CollectorVariables(surroundings.environment)
         for secret in variables.secrets { surroundings.redactor.learn(secret) }
-        let delivery = TraceDelivery(
-            to: collector.choice(variables, in: surroundings.locations), of: store, in: folder, surroundings,
-            registry.whole)
+        func link<Item: ExportItem>() -> CollectorLink<Item> {
+            CollectorLink(collector, variables, store, surroundings, registry.whole)
+        }
+        let resource = Self.resource(variables)
+        let delivery = TraceDelivery(link(), link(), of: store, in: folder, surroundings)
+        let metrics = MetricDelivery(link(), every: collector.interval(variables), of: resource, surroundings)
         let spool = SpanSpool(
-            in: "\(folder)/spool", as: Self.processName(), Self.resource(variables), for: delivery.address,
+            in: "\(folder)/spool", as: Self.processName(), resource, for: delivery.addresses,
             limits: settings.spool(variables), without: surroundings.redactor, clock: surroundings.clock,
             ignoring: Self.manifest.id, relieve: store.takeSpools, written: delivery.wake)
         registry.provide((any SpanSink).self, spool as any SpanSink)
+        registry.provide((any MetricPublisher).self, metrics)
         registry.closes {
+            await metrics.close()
             await spool.close()
             await delivery.close()
             await store.close()
@@ -62,7 +68,9 @@ public struct TraceFeature: Feature {
             Library(
                 "libcurl", version: { HTTPClient.libraryVersion },
                 installed: { try HTTPClient.installedLibraryVersion() }))
-        for action in TraceActions(store, spool, delivery).all { registry.add(action) }
+        for action in TraceActions(
+            store, spool, delivery, CollectorProblems(delivery: delivery, metrics: metrics)
+        ).all { registry.add(action) }
         for action in LogActions(store: store, spool: spool).all { registry.add(action) }
         for action in RequestActions(store: store, spool: spool).all { registry.add(action) }
         registry.add(MetricsAction(store: store).action)

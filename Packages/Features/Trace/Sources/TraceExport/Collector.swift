@@ -2,9 +2,9 @@ public import Capabilities
 import HTTPCore
 public import TraceKit
 
-/// A program that gets spans over HTTP, such as OpenTelemetry's Collector, and how it wants them.
+/// A program that gets spans, entries of the log or metrics over HTTP, such as OpenTelemetry's Collector, and how it wants them.
 public struct Collector: Sendable {
-    /// The address to which spans are posted.
+    /// The address to which they are posted.
     public let address: String
     /// The form in which they are sent first. A collector that does not know it gets the other one.
     public var encoding = OTLPEncoding.protobuf
@@ -19,22 +19,27 @@ public struct Collector: Sendable {
     /// What this machine shows a collector that asks for a certificate.
     public var identity: ClientIdentity?
 
-    /// A collector at the address to which spans are posted.
+    /// A collector at the address to which something is posted.
     public init(postingTo address: String) { self.address = address }
 
-    /// A collector with OpenTelemetry's usual paths below an address. The path for spans is added if it is not there.
-    public init(at address: String) {
-        var base = address[...]
+    /// A collector with OpenTelemetry's usual paths below an address. The path of the signal is added if it is not there, or
+    /// takes the place of that of traces.
+    public init(at address: String, for signal: OTLPSignal = .traces) {
+        let query = address.firstIndex(of: "?").map { address[$0...] } ?? ""
+        var base = address.dropLast(query.count)
         while base.hasSuffix("/") { base = base.dropLast() }
-        // With a query, the path would be added to that.
-        let isWhole = base.hasSuffix(Self.path) || base.contains("?")
-        self.init(postingTo: isWhole ? String(base) : base + Self.path)
+        for path in [Self.path(of: .traces), Self.path(of: signal)] where base.hasSuffix(path) {
+            base = base.dropLast(path.count)
+        }
+        // An address with a query is the whole one for traces.
+        let isWhole = signal == .traces && !query.isEmpty
+        self.init(postingTo: isWhole ? address : base + Self.path(of: signal) + query)
     }
 
-    private static let path = "/v1/traces"
+    private static func path(of signal: OTLPSignal) -> String { "/v1/\(signal)" }
     /// Where the collector is if nothing says more: "The default endpoint is http://localhost:4318".
     static let usual = "http://localhost:4318"
-    /// How many spans a request has at most.
+    /// How many items a request has at most.
     public static let batch = 512
 }
 

@@ -1,9 +1,10 @@
 public import Capabilities
 import HTTPCore
 public import JSON
-import TraceKit
+public import TraceKit
 
-/// What OpenTelemetry's environment variables say: who gets spans, which traces are recorded, and what this program is.
+/// What OpenTelemetry's environment variables say: who gets traces, the log and metrics, which traces are recorded, and what
+/// this program is.
 ///
 /// An empty variable counts as absent: "The SDK MUST interpret an empty value of an environment variable the same way as when
 /// the variable is unset."
@@ -17,8 +18,15 @@ public struct CollectorVariables: Sendable {
     public static let names = [
         "OTEL_SDK_DISABLED": "With true, nothing is recorded and sent",
         "OTEL_TRACES_EXPORTER": "With none, traces are not sent; with otlp, also to a collector at the usual address",
-        "OTEL_EXPORTER_OTLP_ENDPOINT": "The address of a collector that gets traces, unless trace.endpoint is set",
+        "OTEL_LOGS_EXPORTER": "The same for the log",
+        "OTEL_METRICS_EXPORTER": "The same for metrics",
+        "OTEL_METRIC_EXPORT_INTERVAL":
+            "How often metrics are sent, in milliseconds, unless trace.metrics-interval is set",
+        "OTEL_EXPORTER_OTLP_ENDPOINT":
+            "The address of a collector that gets traces, the log and metrics, unless trace.endpoint is set",
         "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "The same, as the whole address for traces",
+        "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT": "The same, as the whole address for the log",
+        "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "The same, as the whole address for metrics",
         "OTEL_EXPORTER_OTLP_HEADERS": "Headers for it, which are secret: name=value,name=value",
         "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf or http/json",
         "OTEL_EXPORTER_OTLP_COMPRESSION": "gzip or none",
@@ -36,35 +44,53 @@ public struct CollectorVariables: Sendable {
         environment[name].flatMap { text in text.isEmpty ? nil : text }
     }
 
-    /// The variable for traces, or that for all signals, and its name.
-    private func option(_ name: String) -> (value: String, variable: String)? {
-        for variable in ["OTEL_EXPORTER_OTLP_TRACES_\(name)", "OTEL_EXPORTER_OTLP_\(name)"] {
+    /// The variable of a signal, or that for all, and its name.
+    private func option(_ name: String, _ signal: OTLPSignal) -> (value: String, variable: String)? {
+        for variable in [Self.name(name, signal), "OTEL_EXPORTER_OTLP_\(name)"] {
             if let value = value(variable) { return (value, variable) }
         }
         return nil
     }
 
+    private static func name(_ name: String, _ signal: OTLPSignal) -> String {
+        "OTEL_EXPORTER_OTLP_\(signal.rawValue.uppercased())_\(name)"
+    }
+
     /// Whether nothing is recorded at all. "Any value other than true … is false."
     public var isDisabled: Bool { value("OTEL_SDK_DISABLED")?.lowercased() == "true" }
 
-    private var exporters: [Substring]? { value("OTEL_TRACES_EXPORTER")?.split(separator: ",").map(\.trimmingSpaces) }
+    private func exporters(of signal: OTLPSignal) -> [Substring]? {
+        value("OTEL_\(signal.rawValue.uppercased())_EXPORTER")?.split(separator: ",").map(\.trimmingSpaces)
+    }
 
-    /// Whether spans may be sent, as far as the variables say.
-    public var sends: Bool { !isDisabled && exporters?.contains("otlp") != false }
+    /// Whether a signal may be sent, as far as the variables say.
+    public func sends(_ signal: OTLPSignal) -> Bool {
+        !isDisabled && exporters(of: signal)?.contains("otlp") != false
+    }
 
-    /// The collector that the variables name.
+    /// How often metrics are sent; nil if that is not told. What is no number of milliseconds counts as absent: "the SDK …
+    /// SHOULD generate a warning and gracefully ignore the setting".
+    public var interval: Duration? {
+        value("OTEL_METRIC_EXPORT_INTERVAL").flatMap { Int($0) }
+            .flatMap { (1_000...86_400_000).contains($0) ? .milliseconds($0) : nil }
+    }
+
+    /// The collector that the variables name for a signal.
     ///
     /// - Parameter absolute: the whole path of a file.
     /// - Throws: a `TraceExportError` if they ask for something that there is not.
-    public func collector(_ absolute: (String) -> String) throws(TraceExportError) -> Collector? {
-        guard sends else { return nil }
+    public func collector(
+        for signal: OTLPSignal, _ absolute: (String) -> String
+    ) throws(TraceExportError) -> Collector? {
+        guard sends(signal) else { return nil }
+        func option(_ name: String) -> (value: String, variable: String)? { self.option(name, signal) }
         var collector: Collector
-        if let whole = value("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") {
+        if let whole = value(Self.name("ENDPOINT", signal)) {
             collector = Collector(postingTo: whole)
         } else if let base = value("OTEL_EXPORTER_OTLP_ENDPOINT") {
-            collector = Collector(at: base)
-        } else if exporters != nil {
-            collector = Collector(at: Collector.usual)
+            collector = Collector(at: base, for: signal)
+        } else if exporters(of: signal) != nil {
+            collector = Collector(at: Collector.usual, for: signal)
         } else {
             return nil
         }
@@ -104,7 +130,8 @@ public struct CollectorVariables: Sendable {
 
     /// The secrets among them, which nothing may show.
     public var secrets: [Secret] {
-        ["OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"].flatMap { variable -> [Secret] in
+        let variables = OTLPSignal.allCases.map { Self.name("HEADERS", $0) } + ["OTEL_EXPORTER_OTLP_HEADERS"]
+        return variables.flatMap { variable -> [Secret] in
             guard let list = value(variable).map({ Secret($0) }) else { return [] }
             // What cannot be read is a secret too.
             do { return CollectorHeaders.secrets(of: try CollectorHeaders.lines(of: list, from: variable)) } catch {

@@ -4,33 +4,32 @@ import HTTPCore
 import JSON
 import Synchronization
 import TraceKit
-public import TraceStore
 
-/// What became of spans that a collector was sent.
+/// What became of what a collector was sent.
 public struct ExportOutcome: Sendable, Hashable {
     /// How many it was sent, at least once.
-    public var spans = 0
+    public var count = 0
     /// How many of them it has refused for good.
     public var refused = 0
     /// What it said, or why it refused them; nil if it said nothing.
     public var message: String?
 
     /// Nothing was sent yet.
-    public init(spans: Int = 0, refused: Int = 0, message: String? = nil) {
-        (self.spans, self.refused, self.message) = (spans, refused, message)
+    public init(count: Int = 0, refused: Int = 0, message: String? = nil) {
+        (self.count, self.refused, self.message) = (count, refused, message)
     }
 }
 
-/// Sends spans to a collector: OTLP over HTTP.
+/// Sends spans, entries of the log or metrics to a collector: OTLP over HTTP.
 ///
 /// ```swift
-/// let exporter = SpanExporter(Collector(at: "http://localhost:4318"), client: client, headers: [])
-/// try await exporter.send(spans) { spans, outcome in try await store.hasGot(spans, outcome) }
+/// let exporter = SignalExporter<StoredSpan>(Collector(at: "http://localhost:4318"), client: client, headers: [])
+/// try await exporter.send(spans) { spans, outcome in print("\(outcome.count) were sent") }
 /// ```
 ///
 /// What a collector refuses is refused for good, as the protocol says, unless it asks to try again: "The client MUST NOT retry
 /// … when it receives a partial success response", and of the errors only 429, 502, 503 and 504 are worth a retry.
-public final class SpanExporter: Sendable {
+public final class SignalExporter<Item: ExportItem>: Sendable {
     /// The collector.
     public let collector: Collector
     private let client: HTTPClient
@@ -46,7 +45,7 @@ public final class SpanExporter: Sendable {
     }
 
     /// The largest answer that is read: "senders: limit the reply to 4 MiB".
-    private static let largestAnswer = 4 << 20
+    private static var largestAnswer: Int { 4 << 20 }
     private let largestRequest: Int
 
     /// - Parameters:
@@ -61,24 +60,24 @@ public final class SpanExporter: Sendable {
         state = Mutex(State(encoding: collector.encoding))
     }
 
-    /// Sends spans, in as many requests as are needed.
+    /// Sends items, in as many requests as are needed.
     ///
     /// - Parameters:
     ///   - retries: when a request is sent again before this gives up.
-    ///   - done: gets the spans of each request that was answered for good, with what became of them.
-    /// - Throws: a `TraceExportError` if the collector cannot be reached or asks to wait, and what `done` throws. The spans
+    ///   - done: gets the items of each request that was answered for good, with what became of them.
+    /// - Throws: a `TraceExportError` if the collector cannot be reached or asks to wait, and what `done` throws. The items
     ///   that were not passed to it can be sent later.
     public func send(
-        _ spans: [StoredSpan], retries: RetryPolicy = .none,
-        done: ([StoredSpan], ExportOutcome) async throws -> Void
+        _ items: [Item], retries: RetryPolicy = .none,
+        done: ([Item], ExportOutcome) async throws -> Void
     ) async throws {
         let url = try address()
-        var rest = spans[...]
+        var rest = items[...]
         while !rest.isEmpty {
             try Task.checkCancellation()
             let part = Array(rest.prefix(state.withLock { $0.batch }))
             let encoding = state.withLock { $0.encoding }
-            let body = Self.body(of: part, as: encoding)
+            let body = Item.request(with: part, as: encoding)
             guard body.count <= largestRequest || part.count == 1 else {
                 state.withLock { $0.batch = max(1, part.count / 2) }
                 continue
@@ -86,10 +85,9 @@ public final class SpanExporter: Sendable {
             switch try await post(body, as: encoding, to: url, retries) {
             case .done(let refusal, let message):
                 rest = rest.dropFirst(part.count)
+                let count = part.reduce(0) { $0 + $1.count }
                 try await done(
-                    part,
-                    ExportOutcome(
-                        spans: part.count, refused: min(part.count, refusal ?? part.count), message: message))
+                    part, ExportOutcome(count: count, refused: min(count, refusal ?? count), message: message))
             case .otherForm:
                 state.withLock { state in
                     (state.encoding, state.hasSwitched) = (encoding == .json ? .protobuf : .json, true)
@@ -97,8 +95,8 @@ public final class SpanExporter: Sendable {
             case .smaller where part.count > 1: state.withLock { $0.batch = max(1, part.count / 2) }
             case .smaller:
                 rest = rest.dropFirst()
-                let message = "a span is too large for \(url.server)"
-                try await done(part, ExportOutcome(spans: 1, refused: 1, message: message))
+                let (count, message) = (part[0].count, "\(Item.signal.thing) is too large for \(url.server)")
+                try await done(part, ExportOutcome(count: count, refused: count, message: message))
             }
         }
     }
@@ -110,26 +108,10 @@ public final class SpanExporter: Sendable {
         }
     }
 
-    /// A request with neighbours of the same program together.
-    private static func body(of spans: [StoredSpan], as encoding: OTLPEncoding) -> [UInt8] {
-        var parts: [(program: OTLPRequest, spans: [TraceSpan])] = []
-        var last: JSONObject?
-        for stored in spans {
-            if stored.resource != last {
-                parts.append((OTLPRequest(resource: TraceResource(attributes: stored.resource)), []))
-                last = stored.resource
-            }
-            parts[parts.count - 1].spans.append(stored.span)
-        }
-        var bytes: [UInt8] = []
-        OTLPRequest.write(parts, as: encoding, into: &bytes)
-        return bytes
-    }
-
     // MARK: One request
 
     private enum Answer {
-        /// It will not be sent again. How many spans were refused, nil for all, and why.
+        /// It will not be sent again. How many were refused, nil for all, and why.
         case done(refused: Int?, message: String?)
         /// The form is not known to the collector.
         case otherForm
@@ -145,7 +127,7 @@ public final class SpanExporter: Sendable {
         request.headers["Content-Type"] = encoding.contentType
         request.headers["Content-Encoding"] = nil
         request.compressesBody = collector.compresses
-        // Traces go nowhere else than where they were meant to go.
+        // Nothing goes anywhere else than where it was meant to go.
         request.redirects = .none
         request.limits.connect = min(request.limits.connect, collector.timeout)
         request.limits.firstByte = collector.timeout
@@ -154,8 +136,8 @@ public final class SpanExporter: Sendable {
         request.retry = retries
         request.retry.statuses = Self.temporary
         request.retry.kinds.insert(.totalTimedOut)
-        // Spans have ids, so that one that comes twice is still one.
-        if retries.attempts > 1 { request.idempotencyKey = "\(SpanBatchID())" }
+        // Spans have ids and totals replace each other, so that what comes twice does little harm.
+        if retries.attempts > 1 { request.idempotencyKey = "\(BatchID())" }
         let answer: HTTPResponse
         do { answer = try await client.send(request) } catch let error as HTTPError
             where error.kind == .tooLarge
@@ -168,9 +150,9 @@ public final class SpanExporter: Sendable {
         return try judge(answer, encoding, url)
     }
 
-    private static let temporary: Set<HTTPStatus> = [
-        .tooManyRequests, .badGateway, .serviceUnavailable, .gatewayTimeout,
-    ]
+    private static var temporary: Set<HTTPStatus> {
+        [.tooManyRequests, .badGateway, .serviceUnavailable, .gatewayTimeout]
+    }
 
     private func judge(_ answer: HTTPResponse, _ encoding: OTLPEncoding, _ url: HTTPURL) throws -> Answer {
         if answer.status.isSuccess { return Self.success(answer, encoding, url) }
@@ -192,13 +174,14 @@ public final class SpanExporter: Sendable {
         let type = answer.headers["Content-Type"]?.prefix { $0 != ";" }.lowercased()
         let form = OTLPEncoding.allCases.first { $0.contentType == type } ?? encoding
         do {
-            let response = try OTLPResponse(parsing: answer.body, as: form)
+            let response = try OTLPResponse(parsing: answer.body, to: Item.signal, as: form)
             let message = response.message.isEmpty ? nil : "\(url.server) says: \(shown(response.message))"
             return .done(
                 refused: response.rejected,
                 message: message ?? (response.rejected > 0 ? "\(url.server) does not say why" : nil))
         } catch {
-            return .done(refused: 0, message: "\(url.server) has taken spans, but its answer cannot be read")
+            return .done(
+                refused: 0, message: "\(url.server) has taken \(Item.signal.things), but its answer cannot be read")
         }
     }
 
@@ -222,7 +205,7 @@ public final class SpanExporter: Sendable {
 }
 
 /// A number for a request that may be sent again.
-private struct SpanBatchID: CustomStringConvertible {
+private struct BatchID: CustomStringConvertible {
     private let high: UInt64
     private let low: UInt64
 

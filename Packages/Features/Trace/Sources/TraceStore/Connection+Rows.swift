@@ -17,7 +17,7 @@ extension Connection {
         let text = JSON.object(resource).text()
         let number = try self.number(ofResource: text)
         let service = resource["service.name"]?.string ?? ""
-        let queue = try collector.map { try self.collector($0, at: time) }
+        let queue = try collector.map { try self.collector($0, .traces, at: time) }
         // Who sends a large resource with each span takes as much of the share with each.
         let overhead = Self.overhead + (isReceived ? text.utf8.count : 0)
         var added = 0
@@ -113,13 +113,15 @@ extension Connection {
         _ query: SQL, _ values: repeat each Value, isExpired: Bool = false
     ) throws -> Int {
         let traces = try all(query, repeat each values) { try $0[0] as [UInt8] }
+        var logs = 0
         for trace in traces {
             try dequeue(trace, isExpired: isExpired)
             try run("DELETE FROM spans WHERE trace = ?", trace)
             try run("DELETE FROM traces WHERE trace = ?", trace)
-            try run("DELETE FROM logs WHERE trace = ?", trace)
+            logs += try run("DELETE FROM logs WHERE trace = ?", trace)
             try run("DELETE FROM subjects WHERE trace = ?", trace)
         }
+        if logs > 0 { try dequeueRemovedLogs(isExpired: isExpired) }
         return traces.count
     }
 }

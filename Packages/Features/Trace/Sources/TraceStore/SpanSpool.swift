@@ -26,8 +26,8 @@ public final class SpanSpool: SpanSink {
     private let folder: String
     private let file: SpoolFile
     private let resource: JSONObject
-    /// The address of the collector that gets the spans of this process.
-    private let collector: String?
+    /// Who gets what this process records.
+    private let collectors: CollectorAddresses
     private let limits: Limits
     private let redactor: Redactor
     private let clock: any Clock<Duration>
@@ -61,17 +61,18 @@ public final class SpanSpool: SpanSink {
     ///   - folder: for the files of all processes.
     ///   - name: of this process, which no other one has.
     ///   - resource: what this process is.
-    ///   - collector: the address of the collector that gets the spans, if any.
+    ///   - collectors: who gets what it records.
     ///   - relieve: takes the files of all processes to the database, when too much waits.
     ///   - written: is told after spans were written.
     public init(
-        in folder: String, as name: String, _ resource: JSONObject, for collector: String? = nil, limits: Limits,
+        in folder: String, as name: String, _ resource: JSONObject,
+        for collectors: CollectorAddresses = CollectorAddresses(), limits: Limits,
         without redactor: Redactor, clock: any Clock<Duration>, ignoring silent: String,
         relieve: @escaping @Sendable () async throws -> Void = {}, written: @escaping @Sendable () -> Void = {}
     ) {
         self.folder = folder
         file = SpoolFile("\(folder)/\(name).ndjson")
-        (self.resource, self.collector, self.limits, self.redactor) = (resource, collector, limits, redactor)
+        (self.resource, self.collectors, self.limits, self.redactor) = (resource, collectors, limits, redactor)
         (self.clock, self.silent, self.relieve, self.written) = (clock, silent, relieve, written)
         sampling = limits.sampling
     }
@@ -148,7 +149,7 @@ public final class SpanSpool: SpanSink {
             var count = 0
             try file.append { isFirst in
                 var bytes: [UInt8] = []
-                if isFirst { SpoolLine.write(resource: redactor.redact(resource), for: collector, into: &bytes) }
+                if isFirst { SpoolLine.write(resource: redactor.redact(resource), for: collectors, into: &bytes) }
                 for span in spans { SpanLine.write(span.copy(without: redactor), into: &bytes) }
                 for log in logs { LogLine.write(log.redacted(by: redactor), into: &bytes) }
                 if dropped > 0 { SpoolLine.write(dropped: dropped, into: &bytes) }

@@ -6,8 +6,8 @@ import TraceKit
 public enum SpoolLine {
     /// A span.
     case span(TraceSpan)
-    /// What recorded the spans after it, and the address of the collector that gets them, if any.
-    case resource(JSONObject, collector: String?)
+    /// What recorded the spans and entries after it, and the collectors that get them.
+    case resource(JSONObject, CollectorAddresses)
     /// An entry of the log.
     case log(LogRecord)
     /// How many spans and entries of the log were left out.
@@ -23,7 +23,7 @@ public enum SpoolLine {
         if line.starts(with: Self.resourceStart) || line.starts(with: Self.droppedStart) {
             let json = try JSON(parsing: Array(line))
             if let resource = json["resource"]?.object {
-                self = .resource(resource, collector: json["collector"]?.string)
+                self = .resource(resource, CollectorAddresses(json))
                 return
             }
             if let dropped = json["dropped_spans"]?.int {
@@ -39,10 +39,12 @@ public enum SpoolLine {
 
     /// Adds the line that says what recorded the spans after it.
     ///
-    /// - Parameter collector: who gets them. Only in the file of a process it means something.
-    public static func write(resource: JSONObject, for collector: String? = nil, into bytes: inout [UInt8]) {
+    /// - Parameter collectors: who gets them. Only in the file of a process it means something.
+    public static func write(
+        resource: JSONObject, for collectors: CollectorAddresses = CollectorAddresses(), into bytes: inout [UInt8]
+    ) {
         var line: JSONObject = ["resource": .object(resource)]
-        line["collector"] = collector.map { .string($0) }
+        collectors.write(to: &line)
         JSON.object(line).write(into: &bytes)
         bytes.append(UInt8(ascii: "\n"))
     }

@@ -219,6 +219,7 @@ extension TraceStore {
         return try await database.write { connection in
             try connection.run("DELETE FROM losses WHERE ?1 IS NULL OR time < ?1", time)
             try connection.run("DELETE FROM logs WHERE ?1 IS NULL OR time < ?1", time)
+            try connection.dequeueRemovedLogs(isExpired: false)
             try connection.run("DELETE FROM series WHERE ?1 IS NULL OR time < ?1", time)
             try connection.clearFigures(before: time)
             guard let time else {

@@ -46,11 +46,12 @@ extension TraceStore {
             }
             let logs = try connection.all(
                 Self.columns
-                    + ", l.number FROM logs AS l JOIN resources AS r ON r.number = l.resource WHERE l.number > ? ORDER BY l.number LIMIT ?",
+                    + " FROM logs AS l JOIN resources AS r ON r.number = l.resource WHERE l.number > ? ORDER BY l.number LIMIT ?",
                 place.log, Self.together
             ) { row in
-                end.log = try row[9]
-                return try StoredLog(row, &programs)
+                let stored = try StoredLog(row, &programs)
+                end.log = stored.number
+                return stored
             }
             return TraceArrivals(spans: spans, logs: logs, end: end)
         }

@@ -36,6 +36,13 @@ public struct StoredLog: Sendable {
     public let resource: JSONObject
     /// Whether another program has sent it here.
     public let isReceived: Bool
+    /// Its number in the database; 0 if it is not there.
+    let number: Int
+
+    /// An entry of a process.
+    public init(log: LogRecord, resource: JSONObject) {
+        (self.log, self.resource, isReceived, number) = (log, resource, false, 0)
+    }
 }
 
 extension TraceStore {
@@ -73,7 +80,7 @@ extension TraceStore {
 
     /// What `StoredLog.init` reads.
     static var columns: SQL {
-        "SELECT l.time, l.level, l.scope, l.message, l.attributes, l.trace, l.span, r.attributes, l.received"
+        "SELECT l.time, l.level, l.scope, l.message, l.attributes, l.trace, l.span, r.attributes, l.received, l.number"
     }
 
     /// Adds entries of the log that other programs have sent.
@@ -94,10 +101,11 @@ extension TraceStore {
     /// Removes entries that are too old, and the oldest of too many.
     func pruneLogs(before oldest: Timestamp, _ budget: Budget) async throws {
         try await database.write { connection in
-            try connection.run("DELETE FROM logs WHERE added < ?", oldest)
+            var removed = try connection.run("DELETE FROM logs WHERE added < ?", oldest)
             for (isReceived, most) in [(false, budget.bytes / Self.share), (true, budget.received / Self.share)] {
-                try connection.removeLogs(over: most, isReceived: isReceived)
+                removed += try connection.removeLogs(over: most, isReceived: isReceived)
             }
+            if removed > 0 { try connection.dequeueRemovedLogs(isExpired: true) }
         }
     }
 }
@@ -105,20 +113,23 @@ extension TraceStore {
 extension Connection {
     /// Adds entries of the log that are not there yet, since a file may be read or sent again.
     ///
+    /// - Parameter collector: the address of the one that they wait for, if any.
     /// - Returns: roughly their bytes.
     @discardableResult
     func add(
-        _ logs: [LogRecord], of resource: JSONObject, at time: Timestamp, isReceived: Bool = false
+        _ logs: [LogRecord], of resource: JSONObject, for collector: String? = nil, at time: Timestamp,
+        isReceived: Bool = false
     ) throws -> Int {
         let text = JSON.object(resource).text()
         let number = try self.number(ofResource: text)
+        let queue = try collector.map { try self.collector($0, .logs, at: time) }
         var sum = 0
         for log in logs {
             let attributes = JSON.object(log.attributes).text()
             // Who sends a large resource with each entry takes as much of the share with each.
             let bytes = 150 + log.message.utf8.count + attributes.utf8.count + (isReceived ? text.utf8.count : 0)
             sum += bytes
-            try run(
+            let added = try run(
                 """
                 INSERT INTO logs (time, added, level, scope, message, attributes, trace, span, resource, received, bytes)
                     SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11
@@ -126,11 +137,16 @@ extension Connection {
                 """,
                 log.time, time, log.level.severity, log.scope, log.message, attributes, log.trace?.bytes,
                 log.span?.bytes, number, isReceived, bytes)
+            if let queue, added > 0 {
+                try run("INSERT INTO unsent_logs (collector, log) VALUES (?, last_insert_rowid())", queue)
+            }
         }
         return sum
     }
 
-    fileprivate func removeLogs(over most: Int, isReceived: Bool) throws {
+    /// - Returns: how many.
+    fileprivate func removeLogs(over most: Int, isReceived: Bool) throws -> Int {
+        var removed = 0
         var bytes =
             try first("SELECT coalesce(sum(bytes), 0) FROM logs WHERE received = ?", isReceived) { row in
                 try row[0] as Int
@@ -141,8 +157,9 @@ extension Connection {
             ) { (number: try $0[0] as Int, bytes: try $0[1] as Int) }
             var last = 0
             for entry in oldest where bytes > most { (last, bytes) = (entry.number, bytes - entry.bytes) }
-            try run("DELETE FROM logs WHERE received = ? AND number <= ?", isReceived, last)
+            removed += try run("DELETE FROM logs WHERE received = ? AND number <= ?", isReceived, last)
         }
+        return removed
     }
 }
 
@@ -155,22 +172,6 @@ extension StoredLog {
             at: try row[0], trace: trace.flatMap { TraceID(bytes: $0) },
             span: span.flatMap { SpanID(bytes: $0) })
         resource = try programs.resource(row[7])
-        isReceived = try row[8]
-    }
-}
-
-extension LogLevel {
-    /// As OpenTelemetry counts it.
-    var severity: Int {
-        switch self {
-        case .debug: 5
-        case .info: 9
-        case .warning: 13
-        case .error: 17
-        }
-    }
-
-    init(severity: Int) {
-        self = LogLevel.allCases.last { $0.severity <= severity } ?? .debug
+        (isReceived, number) = (try row[8], try row[9])
     }
 }

@@ -90,21 +90,23 @@ extension TraceStore {
     ) async throws -> (added: Int, unreadable: Int) {
         var reader = LineFile(file)
         var resource: JSONObject = [:]
-        var collector: String?
+        var collectors = CollectorAddresses()
         var (added, unreadable) = (0, 0)
         while let lines = try reader.next(upTo: Self.batch) {
             var batch: [(TraceSpan, [UInt8])] = []
             var told: [LogRecord] = []
             var dropped = 0
             func store() async throws {
-                let (spans, logs, resource, collector, lost) = (batch, told, resource, collector, dropped)
+                let (spans, logs, resource, collectors, lost) = (batch, told, resource, collectors, dropped)
                 (batch, told, dropped) = ([], [], 0)
                 guard !spans.isEmpty || !logs.isEmpty || lost > 0 else { return }
                 let time = now()
                 added += try await database.write { connection in
                     if lost > 0 { try connection.count(lost: lost, at: time) }
-                    if !logs.isEmpty { try connection.add(logs, of: resource, at: time) }
-                    return try connection.add(spans, of: resource, for: collector, at: time)
+                    if !logs.isEmpty {
+                        try connection.add(logs, of: resource, for: collectors.logs, at: time)
+                    }
+                    return try connection.add(spans, of: resource, for: collectors.spans, at: time)
                 }
             }
             for line in lines {
@@ -114,9 +116,9 @@ extension TraceStore {
                     case .span(let span): batch.append((span, line))
                     case .log(let log): told.append(log)
                     case .dropped(let count): dropped += count
-                    case .resource(let next, let address):
+                    case .resource(let next, let addresses):
                         try await store()
-                        (resource, collector) = (next, isSpool ? address : nil)
+                        (resource, collectors) = (next, isSpool ? addresses : CollectorAddresses())
                     }
                 } catch let error as StorageError {
                     throw error
@@ -313,6 +315,22 @@ extension TraceStore {
                 count INTEGER, sum REAL, least REAL, most REAL, seen INTEGER NOT NULL, bytes INTEGER NOT NULL,
                 points INTEGER NOT NULL, UNIQUE (resource, scope, name, attributes)) STRICT;
             CREATE INDEX series_seen ON series (seen);
+            """),
+        Migration(
+            "signals",
+            """
+            ALTER TABLE collectors RENAME TO trace_collectors;
+            CREATE TABLE collectors (
+                number INTEGER PRIMARY KEY, address TEXT NOT NULL, signal TEXT NOT NULL, used INTEGER NOT NULL,
+                sent INTEGER NOT NULL DEFAULT 0, refused INTEGER NOT NULL DEFAULT 0, expired INTEGER NOT NULL DEFAULT 0,
+                attempts INTEGER NOT NULL DEFAULT 0, next INTEGER, problem TEXT, refusal TEXT, refused_at INTEGER,
+                UNIQUE (address, signal)) STRICT;
+            INSERT INTO collectors SELECT number, address, 'traces', used, sent, refused, expired, attempts, next, problem,
+                refusal, refused_at FROM trace_collectors;
+            DROP TABLE trace_collectors;
+            CREATE TABLE unsent_logs (
+                number INTEGER PRIMARY KEY, collector INTEGER NOT NULL, log INTEGER NOT NULL, UNIQUE (log, collector)) STRICT;
+            CREATE INDEX unsent_logs_collector ON unsent_logs (collector, number);
             """),
     ]
 }

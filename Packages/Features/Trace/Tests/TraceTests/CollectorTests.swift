@@ -11,8 +11,10 @@ import TraceKit
 
 @Suite("Which collector gets the traces")
 struct CollectorTests {
-    private func collector(_ variables: [String: String]) throws -> Collector? {
-        try CollectorVariables(variables).collector { "/here/\($0)" }
+    private func collector(
+        _ variables: [String: String], for signal: OTLPSignal = .traces
+    ) throws -> Collector? {
+        try CollectorVariables(variables).collector(for: signal) { "/here/\($0)" }
     }
 
     @Test("The variables name the address as the standard says")
@@ -29,6 +31,50 @@ struct CollectorTests {
         #expect(try collector(["OTEL_TRACES_EXPORTER": "console, otlp", base: "http://c"]) != nil)
         #expect(try collector(["OTEL_SDK_DISABLED": "TRUE", base: "http://c"]) == nil)
         #expect(try collector(["OTEL_SDK_DISABLED": "yes", base: "http://c"]) != nil)
+    }
+
+    @Test(
+        "The log and metrics have variables of their own, and else those of all",
+        arguments: [OTLPSignal.logs, .metrics])
+    func signals(signal: OTLPSignal) throws {
+        let (base, word) = ("OTEL_EXPORTER_OTLP_ENDPOINT", signal.rawValue.uppercased())
+        func address(_ variables: [String: String]) throws -> String? {
+            try collector(variables, for: signal)?.address
+        }
+        #expect(try address([:]) == nil)
+        #expect(try address([base: "http://c/"]) == "http://c/v1/\(signal)")
+        #expect(try address([base: "http://c/in/v1/traces"]) == "http://c/in/v1/\(signal)")
+        #expect(try address([base: "http://c/v1/\(signal)"]) == "http://c/v1/\(signal)")
+        #expect(try address([base: "http://c/in?key=1"]) == "http://c/in/v1/\(signal)?key=1")
+        let own = [base: "http://c", "OTEL_EXPORTER_OTLP_\(word)_ENDPOINT": "https://own/in"]
+        #expect(try address(own) == "https://own/in" && collector(own)?.address == "http://c/v1/traces")
+        #expect(try address(["OTEL_\(word)_EXPORTER": "otlp"]) == "http://localhost:4318/v1/\(signal)")
+        #expect(try address([base: "http://c", "OTEL_\(word)_EXPORTER": "none"]) == nil)
+        #expect(try address([base: "http://c", "OTEL_TRACES_EXPORTER": "none"]) != nil)
+        let options = try #require(
+            try collector(
+                [
+                    base: "http://c", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json",
+                    "OTEL_EXPORTER_OTLP_\(word)_PROTOCOL": "http/protobuf",
+                    "OTEL_EXPORTER_OTLP_\(word)_COMPRESSION": "none", "OTEL_EXPORTER_OTLP_\(word)_TIMEOUT": "50",
+                ], for: signal))
+        #expect(options.encoding == .protobuf && !options.compresses && options.timeout == .milliseconds(50))
+        let secrets = CollectorVariables(["OTEL_EXPORTER_OTLP_\(word)_HEADERS": "a=hunter2hunter2"]).secrets
+        #expect(secrets.contains { $0.equals(Secret("hunter2hunter2")) })
+    }
+
+    @Test("Metrics are sent as often as the setting or the variable says, or else each minute")
+    func interval() throws {
+        func interval(_ text: String, _ variable: String? = nil) throws -> Duration {
+            let layer = try SettingsLayer(origin: .user(file: "u"), text: Array(text.utf8))
+            let catalogue = SettingsCatalogue(of: [BuiltInFeature(TraceFeature.self)])
+            let settings = Settings(merging: [layer], overrides: [], catalogue: catalogue) { _, _ in true }
+            return CollectorSettings(settings.view(for: "trace")).interval(
+                CollectorVariables(variable.map { ["OTEL_METRIC_EXPORT_INTERVAL": $0] } ?? [:]))
+        }
+        #expect(try interval("{}") == .seconds(60) && interval("{}", "5000") == .seconds(5))
+        #expect(try interval("{}", "soon") == .seconds(60) && interval("{}", "-1") == .seconds(60))
+        #expect(try interval("{trace: {'metrics-interval': '10s'}}", "5000") == .seconds(10))
     }
 
     @Test("They say how it is spoken to, and what cannot be done is told")
@@ -88,14 +134,15 @@ struct CollectorTests {
     }
 
     private func choice(
-        _ layers: [(SettingsOrigin, String)], _ variables: [String: String] = [:], isTrusted: Bool = true
+        _ layers: [(SettingsOrigin, String)], _ variables: [String: String] = [:], for signal: OTLPSignal = .traces,
+        isTrusted: Bool = true
     ) throws -> Collector? {
         let catalogue = SettingsCatalogue(of: [BuiltInFeature(TraceFeature.self)])
         let read = try layers.map { try SettingsLayer(origin: $0.0, text: Array($0.1.utf8)) }
         let settings = Settings(merging: read, overrides: [], catalogue: catalogue) { _, _ in isTrusted }
         #expect(settings.problems.isEmpty)
         return try CollectorSettings(settings.view(for: "trace")).choice(
-            CollectorVariables(variables), in: Surroundings.none.locations
+            for: signal, CollectorVariables(variables), in: Surroundings.none.locations
         ).get()
     }
 
@@ -127,5 +174,13 @@ struct CollectorTests {
         if case .none = own.headers {} else { Issue.record("headers of the environment go to another address") }
         #expect(try choice([], variables)?.address == "http://c/v1/traces")
         #expect(try choice([layer], ["OTEL_TRACES_EXPORTER": "none"]) == nil)
+        #expect(try choice([layer], variables, for: .logs)?.address == "http://s/v1/logs")
+        #expect(try choice([layer], ["OTEL_LOGS_EXPORTER": "none"], for: .logs) == nil)
+        let few = (SettingsOrigin.user(file: "u"), #"{trace: {signals: ["traces"]}}"#)
+        #expect(try choice([few], variables) != nil && choice([few], variables, for: .logs) == nil)
+        // A project may not have more sent before it is trusted.
+        let more = (SettingsOrigin.project(file: "p"), #"{trace: {signals: ["logs"]}}"#)
+        #expect(try choice([few, more], variables, for: .logs, isTrusted: false) == nil)
+        #expect(try choice([few, more], variables, for: .logs) != nil)
     }
 }

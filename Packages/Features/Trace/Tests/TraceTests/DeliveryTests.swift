@@ -128,13 +128,16 @@ struct DeliveryTests {
                     try Files.writeAtomically(
                         Array(
                             """
-                            {"resource":{"service.name":"x"},"collector":"\(collector.address)/v1/traces"}
+                            {"resource":{"service.name":"x"},"collector":"\(collector.address)/v1/traces",\
+                            "log_collector":"\(collector.address)/v1/logs"}
+                            {"log":{"time_us":1,"level":"error","scope":"x","message":"foreign"}}
                             {"trace_id":"4bf92f3577b34da6a3ce929d0e0e4736","span_id":"00f067aa0ba902b7","name":"foreign",\
                             "scope":"x","start_us":1,"duration_ns":9}
                             """.utf8), to: file)
                     #expect(try await host.perform("trace.import", ["file": .string(file)]) == "1 spans were added")
                 }
                 #expect(try collector.names() == ["execute_tool probe", "work.outer"])
+                #expect(collector.requests(of: .logs).isEmpty)
             }
         }
     }
@@ -186,18 +189,21 @@ struct DeliveryTests {
             await lab.tracer(spool).span("old", of: "demo") { _ in }
             await spool.close()
             try await lab.store.takeSpools()
-            #expect(try await lab.store.state(ofCollector: "http://c").waiting == 1)
-            #expect(try await lab.store.waiting(forCollector: "http://d", limit: 9).isEmpty)
+            #expect(try await lab.store.state(of: .traces, forCollector: "http://c").waiting == 1)
+            #expect(try await lab.store.waiting(StoredSpan.self, forCollector: "http://d", limit: 9).isEmpty)
             lab.time.advance(by: 2_000)
             let later = lab.spool("q", for: "http://c")
             await lab.tracer(later).span("new", of: "demo") { _ in }
             await later.close()
             try await lab.store.takeSpools()
-            let state = try await lab.store.state(ofCollector: "http://c")
+            let state = try await lab.store.state(of: .traces, forCollector: "http://c")
             #expect(state.waiting == 1 && state.expired == 1)
-            #expect(try await lab.store.waiting(forCollector: "http://c", limit: 9).map(\.span.name) == ["new"])
+            #expect(
+                try await lab.store.waiting(StoredSpan.self, forCollector: "http://c", limit: 9).map(\.span.name) == [
+                    "new"
+                ])
             _ = try await lab.store.clear(before: nil)
-            #expect(try await lab.store.state(ofCollector: "http://c").waiting == 0)
+            #expect(try await lab.store.state(of: .traces, forCollector: "http://c").waiting == 0)
         }
     }
 
@@ -282,7 +288,8 @@ struct DeliveryTests {
                     #expect(failed == .string("2 spans were sent to \(address)"))
                     // Those that were sent wait no longer.
                     let rest = try await host.perform("trace.send", ["waiting": true])
-                    #expect(rest == .string("4 spans were sent to \(address)"))
+                    #expect(rest == .string("4 spans and 1 entries of the log were sent to \(address)"))
+                    #expect(try collector.messages() == ["it broke"])
                     #expect(try await host.perform("trace.send") == .string("8 spans were sent to \(address)"))
                     #expect(host.output.progress.last?.completed == 8)
                 }

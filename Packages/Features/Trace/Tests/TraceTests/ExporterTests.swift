@@ -32,22 +32,22 @@ struct ExporterTests {
         }
     }
 
-    private func send(
-        _ spans: [StoredSpan], to collector: FakeCollector, on clock: any Clock<Duration> = ContinuousClock(),
+    private func send<Item: ExportItem>(
+        _ spans: [Item], to collector: FakeCollector, on clock: any Clock<Duration> = ContinuousClock(),
         retries: RetryPolicy = .none, largest: Int = 8 << 20, _ change: (inout Collector) -> Void = { _ in }
     ) async throws -> Result {
-        var target = Collector(at: collector.address)
+        var target = Collector(at: collector.address, for: Item.signal)
         change(&target)
         var configuration = HTTPClient.Configuration.standalone
         configuration.clock = clock
         let client = HTTPClient(configuration)
-        let exporter = SpanExporter(target, client: client, headers: [], largestRequest: largest)
+        let exporter = SignalExporter<Item>(target, client: client, headers: [], largestRequest: largest)
         var result = Result()
         let outcome: Swift.Result<Void, any Error>
         do {
             try await exporter.send(spans, retries: retries) { part, outcome in
                 result.sizes.append(part.count)
-                result.sent += outcome.spans - outcome.refused
+                result.sent += outcome.count - outcome.refused
                 result.refused += outcome.refused
                 if let message = outcome.message { result.messages.append(message) }
             }
@@ -75,6 +75,37 @@ struct ExporterTests {
                 }
                 #expect(programs == Array(repeating: ["odd 1", "even 1"], count: 3).flatMap(\.self))
             }
+        }
+    }
+
+    @Test("The log and metrics are taken by our own receiver, in both forms", arguments: OTLPEncoding.allCases)
+    func received(form: OTLPEncoding) async throws {
+        try await StoreLab.run { (lab) async throws in
+            try await Receiving.run(lab) { (receiving) async throws in
+                let resource: JSONObject = ["service.name": "us"]
+                let log = LogRecord(.error, "demo", "broken", ["n": 1], at: Timestamp(microseconds: 3))
+                let family = MetricFamily("calls_total", .counter, "Calls", [.init(.whole(7), [("way", "in")])])
+                let reading = MetricReading(
+                    family, of: "demo", since: Timestamp(microseconds: 1), at: Timestamp(microseconds: 2))
+                let token = Secret("Bearer " + Receiving.token.withText { $0 })
+                func send<Item: ExportItem>(_ items: [Item]) async throws -> [ExportOutcome] {
+                    var target = Collector(at: receiving.address, for: Item.signal)
+                    target.encoding = form
+                    var outcomes: [ExportOutcome] = []
+                    try await SignalExporter<Item>(
+                        target, client: Receiving.client, headers: [("Authorization", token)]
+                    ).send(items) { outcomes.append($1) }
+                    return outcomes
+                }
+                #expect(try await send([StoredLog(log: log, resource: resource)]) == [ExportOutcome(count: 1)])
+                #expect(try await send([ExportedMetric(reading, of: resource)]) == [ExportOutcome(count: 1)])
+            }
+            let log = try #require(try await lab.store.logs(LogQuery()).logs.first)
+            #expect(log.log.message == "broken" && log.log.level == .error && log.log.attributes == ["n": 1])
+            #expect(log.resource == ["service.name": "us"] && log.log.scope == "demo")
+            let metric = try #require(try await lab.store.metrics(MetricQuery()).metrics.first)
+            #expect(metric.point.name == "calls_total" && metric.point.value == .number(7))
+            #expect(metric.point.attributes == ["way": "in"] && metric.resource == ["service.name": "us"])
         }
     }
 

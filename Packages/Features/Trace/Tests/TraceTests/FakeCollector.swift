@@ -27,8 +27,13 @@ struct FakeCollector {
     /// The address for the setting.
     var address: String { "http://127.0.0.1:\(server.port)" }
 
-    /// What came, in order.
-    var requests: [RecordedRequest] { server.record.connections.flatMap(\.requests) }
+    /// The requests with spans that came, in order.
+    var requests: [RecordedRequest] { requests(of: .traces) }
+
+    /// The requests of a signal that came, in order.
+    func requests(of signal: OTLPSignal) -> [RecordedRequest] {
+        server.record.connections.flatMap(\.requests).filter { $0.target == "/v1/\(signal)" }
+    }
 
     /// - Parameter answer: gets how many requests came before.
     static func run(
@@ -65,7 +70,13 @@ struct FakeCollector {
         if request.headers["Content-Encoding"] == "gzip" { body = try Gzip.decompress(body, limit: 1 << 24) }
         let type = request.headers["Content-Type"]
         let encoding = try #require(OTLPEncoding.allCases.first { $0.contentType == type })
-        return try ReceivedSpans(parsing: body, as: encoding)
+        let signal = try #require(OTLPSignal.allCases.first { request.target == "/v1/\($0)" })
+        return try ReceivedSpans(parsing: body, of: signal, as: encoding)
+    }
+
+    /// The messages of all entries of the log that came.
+    func messages() throws -> [String] {
+        try requests(of: .logs).flatMap { try Self.received($0).groups.flatMap(\.logs).map(\.message) }
     }
 
     /// The names of all spans that came.

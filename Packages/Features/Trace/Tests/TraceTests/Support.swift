@@ -32,10 +32,12 @@ struct StoreLab {
     /// The sink of a process.
     func spool(
         _ name: String = "p", _ limits: SpanSpool.Limits = SpanSpool.Limits(), for collector: String? = nil,
-        without redactor: Redactor = Redactor(), clock: any Clock<Duration> = ContinuousClock()
+        logs logCollector: String? = nil, without redactor: Redactor = Redactor(),
+        clock: any Clock<Duration> = ContinuousClock()
     ) -> SpanSpool {
         SpanSpool(
-            in: "\(folder)/spool", as: name, ["service.name": .string(name)], for: collector, limits: limits,
+            in: "\(folder)/spool", as: name, ["service.name": .string(name)],
+            for: CollectorAddresses(spans: collector, logs: logCollector), limits: limits,
             without: redactor, clock: clock, ignoring: "trace", relieve: store.takeSpools)
     }
 

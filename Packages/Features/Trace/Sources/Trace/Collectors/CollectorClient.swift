@@ -4,11 +4,11 @@ import Registry
 import Synchronization
 import TraceExport
 
-/// The connection to the collector of a composition. Nothing is opened and no secret is read before something is sent.
-final class CollectorClient: Sendable {
+/// The connection to the collector that gets a signal of a composition. Nothing is opened and no secret is read before something is sent.
+final class CollectorClient<Item: ExportItem>: Sendable {
     private struct State {
         var client: HTTPClient?
-        var exporter: SpanExporter?
+        var exporter: SignalExporter<Item>?
     }
 
     private let surroundings: Surroundings
@@ -22,12 +22,12 @@ final class CollectorClient: Sendable {
     /// What sends, made for the first request.
     ///
     /// - Throws: a `TraceExportError` if the headers cannot be had.
-    func exporter(for collector: Collector) async throws -> SpanExporter {
+    func exporter(for collector: Collector) async throws -> SignalExporter<Item> {
         if let exporter = state.withLock({ $0.exporter }) { return exporter }
         let headers = try await headers(of: collector)
         return state.withLock { state in
             let client = state.client ?? HTTPClient(configuration(of: collector))
-            let exporter = SpanExporter(collector, client: client, headers: headers)
+            let exporter = SignalExporter<Item>(collector, client: client, headers: headers)
             (state.client, state.exporter) = (client, exporter)
             return exporter
         }
