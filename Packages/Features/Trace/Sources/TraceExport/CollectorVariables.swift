@@ -130,8 +130,10 @@ public struct CollectorVariables: Sendable {
 
     /// The secrets among them, which nothing may show.
     public var secrets: [Secret] {
-        let variables = OTLPSignal.allCases.map { Self.name("HEADERS", $0) } + ["OTEL_EXPORTER_OTLP_HEADERS"]
-        return variables.flatMap { variable -> [Secret] in
+        [
+            "OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_LOGS_HEADERS",
+            "OTEL_EXPORTER_OTLP_METRICS_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS",
+        ].flatMap { variable -> [Secret] in
             guard let list = value(variable).map({ Secret($0) }) else { return [] }
             // What cannot be read is a secret too.
             do { return CollectorHeaders.secrets(of: try CollectorHeaders.lines(of: list, from: variable)) } catch {

@@ -1,4 +1,8 @@
-/// Sends what a long-lived process measures to where the person wants it. A feature that counts nothing of its own provides it.
+/// Sends what a long-lived process measures to where the person wants it.
+///
+/// ```swift
+/// let end = registry.optional((any MetricPublisher).self)?.publish(of: "gateway") { services.families }
+/// ```
 public protocol MetricPublisher: AnyObject, Sendable {
     /// Begins to send metrics again and again, each time as they are then.
     ///
