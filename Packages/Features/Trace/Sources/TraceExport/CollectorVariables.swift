@@ -72,7 +72,7 @@ public struct CollectorVariables: Sendable {
     /// SHOULD generate a warning and gracefully ignore the setting".
     public var interval: Duration? {
         value("OTEL_METRIC_EXPORT_INTERVAL").flatMap { Int($0) }
-            .flatMap { (1_000...86_400_000).contains($0) ? .milliseconds($0) : nil }
+            .flatMap { (1...86_400_000).contains($0) ? .milliseconds($0) : nil }
     }
 
     /// The collector that the variables name for a signal.

@@ -74,6 +74,7 @@ struct CollectorTests {
         }
         #expect(try interval("{}") == .seconds(60) && interval("{}", "5000") == .seconds(5))
         #expect(try interval("{}", "soon") == .seconds(60) && interval("{}", "-1") == .seconds(60))
+        #expect(try interval("{}", "5") == .seconds(1))
         #expect(try interval("{trace: {'metrics-interval': '10s'}}", "5000") == .seconds(10))
     }
 

@@ -67,7 +67,7 @@ struct CollectorSettings: SettingsRecord {
         }
     }
 
-    /// How often metrics are sent.
+    /// How often metrics are sent, at most once a second.
     func interval(_ variables: CollectorVariables) -> Duration {
         max(.seconds(1), interval ?? variables.interval ?? .seconds(60))
     }
