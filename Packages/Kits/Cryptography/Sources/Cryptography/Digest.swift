@@ -106,22 +106,37 @@ public enum HMAC {
     public static func sha256(_ message: Span<UInt8>, key: SecretBytes) throws(CryptographyError) -> [UInt8] {
         guard key.count <= Int32.max else { throw CryptographyError(.parameters, "the key is too long") }
         ErrorQueue.clear()
-        var made = false
-        let code = key.withBytes { secret in
-            unsafe [UInt8](unsafeUninitializedCapacity: 32) { buffer, filled in
-                made = unsafe secret.withUnsafeBytes { key in
-                    unsafe message.withUnsafeBytes { text in
-                        unsafe COpenSSL.HMAC(
-                            EVP_sha256(), key.baseAddress, Int32(key.count),
-                            text.baseAddress?.assumingMemoryBound(to: UInt8.self), text.count, buffer.baseAddress, nil)
-                            != nil
-                    }
-                }
-                filled = made ? 32 : 0
-            }
+        guard let code = key.withBytes({ code(of: message, key: $0, .sha256) }) else {
+            throw ErrorQueue.failure("authenticate a message")
         }
-        guard made else { throw ErrorQueue.failure("authenticate a message") }
         return code
+    }
+
+    /// The code with SHA-1, 20 bytes, only for formats that require it, such as the hashed names of known hosts of SSH. The
+    /// key is not secret.
+    public static func sha1(_ message: Span<UInt8>, key: Span<UInt8>) -> [UInt8] {
+        guard key.count <= Int32.max, let code = code(of: message, key: key, .sha1) else {
+            fatalError("libcrypto cannot authenticate a message: \(ErrorQueue.reason())")
+        }
+        return code
+    }
+
+    private static func code(
+        of message: Span<UInt8>, key: Span<UInt8>, _ algorithm: Digest.Algorithm
+    ) -> [UInt8]? {
+        var made = false
+        let code = unsafe [UInt8](unsafeUninitializedCapacity: algorithm.size) { buffer, filled in
+            made = unsafe key.withUnsafeBytes { key in
+                unsafe message.withUnsafeBytes { text in
+                    unsafe COpenSSL.HMAC(
+                        algorithm.handle, key.baseAddress, Int32(key.count),
+                        text.baseAddress?.assumingMemoryBound(to: UInt8.self), text.count, buffer.baseAddress, nil)
+                        != nil
+                }
+            }
+            filled = made ? algorithm.size : 0
+        }
+        return made ? code : nil
     }
 }
 

@@ -81,6 +81,22 @@ struct DigestTests {
         #expect(Hexadecimal.encode(made) == code)
     }
 
+    @Test(
+        "HMAC codes with SHA-1 match the test vectors of RFC 2202",
+        arguments: [
+            (String(repeating: "0b", count: 20), "Hi There", "b617318655057264e28bc0b6fb378c8ef146be00"),
+            ("4a656665", "what do ya want for nothing?", "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79"),
+            (
+                String(repeating: "aa", count: 80), "Test Using Larger Than Block-Size Key - Hash Key First",
+                "aa4ae5e15272d00e95705637ce8a3b55ed402112"
+            ), ("", "", "fbdb1d1b18aa6c08324b7d64b71fb76370690e1d"),
+        ])
+    func oldCodes(key: String, message: String, code: String) throws {
+        let (message, key) = (Array(message.utf8), try bytes(key))
+        let made = HMAC.sha1(message.span, key: key.span)
+        #expect(Hexadecimal.encode(made) == code)
+    }
+
     private func same(_ left: [UInt8], _ right: [UInt8]) -> Bool { ConstantTime.equal(left.span, right.span) }
 
     @Test("A comparison detects a difference at every position and in length")
