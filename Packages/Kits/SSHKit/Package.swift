@@ -1,0 +1,32 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "SSHKit",
+    products: [.library(name: "SSHCore", targets: ["SSHCore"])],
+    dependencies: [
+        .package(path: "../../Core"), .package(path: "../Cryptography"), .package(path: "../FileKit"),
+        .package(path: "../ProcessKit"),
+    ],
+    targets: [
+        // What needs no connection, and so no library of SSH.
+        .target(
+            name: "SSHCore",
+            dependencies: [
+                .product(name: "Core", package: "Core"), .product(name: "Cryptography", package: "Cryptography"),
+                .product(name: "FileKit", package: "FileKit"),
+            ]),
+        .testTarget(
+            name: "SSHCoreTests",
+            dependencies: [
+                "SSHCore", .product(name: "Core", package: "Core"), .product(name: "CoreTesting", package: "Core"),
+                .product(name: "FileKit", package: "FileKit"), .product(name: "ProcessKit", package: "ProcessKit"),
+            ]),
+    ])
+
+for target in package.targets where target.type != .system && target.type != .plugin {
+    target.swiftSettings = [
+        .swiftLanguageMode(.v6), .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"), .strictMemorySafety(), .treatAllWarnings(as: .error),
+    ]
+}
