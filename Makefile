@@ -79,7 +79,8 @@ torture: ## Run the tests that kill and race at random moments with every round,
 	    --filter 'Crash|Kill|Attack|Fault|Hostile|Race|ProcessTests|Damage|Soak'
 
 FUZZED := json stream json5 document pull settings events frames requests chunks address certificates openai anthropic \
-    responses tags markdown rpc mcp mcp-events input painter yaml expressions bundles schemas toml otlp
+    responses tags markdown rpc mcp mcp-events input painter yaml expressions bundles schemas toml otlp \
+    ssh-config known-hosts ssh-address
 
 fuzz: ## Fuzz the parsers, SECONDS=60 each
 	@.ci/setup build

@@ -11,6 +11,7 @@ import JSON
 @_spi(Fuzzing) import OpenAIDialect
 @_spi(Fuzzing) import RPCKit
 @_spi(Fuzzing) import ResponsesDialect
+@_spi(Fuzzing) import SSHCore
 import SchemaKit
 import Settings
 import Synchronization
@@ -66,6 +67,9 @@ private func test(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         case "schemas": try checkSchema(bytes)
         case "toml": try readTOML(bytes)
         case "otlp": TraceFuzzTarget.read(bytes)
+        case "ssh-config": SSHFuzzTarget.configuration(bytes)
+        case "known-hosts": SSHFuzzTarget.knownHosts(bytes)
+        case "ssh-address": SSHFuzzTarget.address(bytes)
         default: preconditionFailure("there is no fuzz target \(target)")
         }
     } catch {
