@@ -40,7 +40,7 @@ struct OpenSSH: Sendable {
         variables["HOME"] = account.home
         var shell = Command("sh", [], environment: CommandEnvironment(variables))
         shell.input = .bytes(Array(script.utf8))
-        let done = try await launcher.run(shell, timeout: .seconds(60))
+        let done = try await launcher.run(shell, timeout: .seconds(300))
         let parts = done.output.split(separator: 0x1E, omittingEmptySubsequences: false)
         try #require(parts.count == 2 * commands.count + 1)
         return (0..<commands.count).map { index in
