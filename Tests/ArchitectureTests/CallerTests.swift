@@ -22,7 +22,7 @@ func personsAreAtSurfaces() throws {
             // may ask of it is decided before it is asked.
             "Packages/Features/MCP/Sources/MCPServers/Connections/LiveServer.swift",
             // The person has set a collector up, so that traces go to it by themselves: to its address, and nowhere else.
-            "Packages/Features/Trace/Sources/Trace/TraceDelivery.swift",
+            "Packages/Features/Trace/Sources/Trace/Collectors/CollectorLink.swift",
             "Packages/Frontends/CommandLine/Sources/CommandLineFrontend/Running/Command.swift",
             "Packages/Frontends/Host/Sources/HostTesting/TestWorkbench.swift",
         ])
