@@ -15,6 +15,11 @@ final class Stub: Sendable {
     /// The modification time of all stubs. Creating something in one changes it.
     private static let time = timespec(tv_sec: 271_828_182, tv_nsec: 0)
 
+    private static let quickAttempts = 100
+    /// After the quick attempts there is a pause of so many microseconds before each, for three seconds in all.
+    private static let pause: UInt32 = 1_000
+    private static let mostAttempts = 3_100
+
     private let folder: Folder
     private let name: String
     private let isFolder: Bool
@@ -25,8 +30,10 @@ final class Stub: Sendable {
     init?(_ name: String, _ form: Form, in folder: Folder) throws(SandboxError) {
         (self.folder, self.name) = (folder, name)
         if case .folder = form { isFolder = true } else { isFolder = false }
-        // Another process may remove the stub between any two of these calls.
-        for _ in 0..<100 {
+        // Another holder may remove the stub between any two of these calls.
+        for attempt in 0..<Self.mostAttempts {
+            // One that is about to remove it may have to wait for a processor.
+            if attempt >= Self.quickAttempts { usleep(Self.pause) }
             let opened = unsafe openat(
                 folder.descriptor.rawValue, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
             if opened < 0 {

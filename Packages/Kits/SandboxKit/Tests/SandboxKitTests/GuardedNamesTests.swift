@@ -116,6 +116,25 @@ struct GuardedNamesTests {
     }
 
     // sandbox case 14
+    @Test("A name is reserved although the last holder, which is about to remove it, waits for a processor")
+    func slowHolder() async throws {
+        try await Place.run { place in
+            let path = "\(place.folder)/.martlet"
+            try Files.makeDirectories(path)
+            let held = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            let above = unsafe open(place.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            try #require(held >= 0 && above >= 0 && flock(held, LOCK_EX) == 0)
+            let folder = Folder(FileDescriptor(owning: above, path: place.folder))
+            // For longer than a hundred attempts take.
+            async let _: Void = {
+                try await Task.sleep(for: .milliseconds(50))
+                close(held)
+            }()
+            let stub = try Stub(".martlet", .folder, in: folder)
+            #expect(stub != nil)
+        }
+    }
+
     @Test(
         "Stubs of a killed process are removed after the next command, and the user's files stay")
     func killed() async throws {
