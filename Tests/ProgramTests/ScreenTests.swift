@@ -77,7 +77,7 @@ struct ScreenTests {
             // another one each time.
             let others = Set([
                 "auth.tokens", "chat.call", "mcp.server", "mcp.gateway.servers", "mcp.gateway.server", "trace.request",
-                "trace.frames", "trace.spans",
+                "trace.facts", "trace.frames", "trace.spans",
             ])
             #expect(try await Set(screens(home, areDetails: true)) == others.union(arguments.keys))
             let asked = try await Program.martlet.run(["ask", "one"], home: home)

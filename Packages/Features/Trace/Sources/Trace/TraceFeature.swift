@@ -77,6 +77,7 @@ public struct TraceFeature: Feature {
         registry.add(ServeAction(store: store, limits: settings.receiver).action)
         ActivityScreen(store: store, spool: spool).add(to: &registry)
         RequestScreen(store: store, spool: spool).add(to: &registry)
+        SpanScreen(store: store, spool: spool).add(to: &registry)
         let whole = registry.whole
         registry.addScreen(
             "trace.traces", "Traces", .tab("Settings"), listing: "trace.list", id: "id",
@@ -94,7 +95,9 @@ public struct TraceFeature: Feature {
             every: .seconds(1))
         registry.addScreen(
             "trace.frames", "Flame of a trace", .detail, listing: "trace.flame", id: "frame")
-        registry.addScreen("trace.spans", "Spans of a trace", .detail, listing: "trace.show", id: "span")
+        registry.addScreen(
+            "trace.spans", "Spans of a trace", .detail, listing: "trace.show", id: "span",
+            detail: .screen("trace.facts", "Span", ["id": .row("trace"), "span": .row("span")]))
         registry.addScreen(
             "trace.log", "Log", .tab("Settings"), listing: "trace.logs", id: "time", "scope", "message",
             detail: .screen("trace.spans", "Spans of its trace", ["id": .row("trace")]), every: .seconds(2))

@@ -142,6 +142,7 @@ struct WaterfallRow: Record {
         Field("feature", "Feature that did it", .minor) { PlainText.escape($0.stored.span.feature) },
         Field("span", "Id of the span", .minor) { $0.stored.span.context.span.description },
         Field("parent", "Id of the span around it", .detail) { $0.stored.span.parent?.description },
+        Field("trace", "Id of its trace", .detail) { $0.stored.span.context.trace.description },
         Field("depth", "How many spans are around it", .detail) { $0.depth },
         Field("attributes", "Facts about it", .detail) { JSON.object($0.stored.span.attributes) },
     ]

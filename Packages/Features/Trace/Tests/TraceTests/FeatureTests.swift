@@ -64,6 +64,7 @@ struct FeatureTests {
                         "trace.compare": ["first": .string(trace), "second": .string(trace)],
                         "trace.clear": ["before": "1960-01-01T00:00:00Z"], "trace.spans": ["id": .string(trace)],
                         "trace.frames": ["id": .string(trace)],
+                        "trace.facts": ["id": .string(trace), "span": .string(span)],
                     ], lasting: ["trace.serve", "trace.tail"])
                 for violation in violations { Issue.record("\(violation)") }
             }
