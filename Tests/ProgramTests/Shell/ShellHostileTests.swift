@@ -19,6 +19,7 @@ struct ShellHostileTests {
                 try session.transcript(afterPauseOf: 600)
             }
             session.type("q")
+            _ = try session.outputToPrompt()
             return (rows, try session.transcript(afterPauseOf: 600))
         }
         #expect(rows.contains { $0.contains(shown) })

@@ -121,17 +121,19 @@ struct GuardedNamesTests {
         try await Place.run { place in
             let path = "\(place.folder)/.martlet"
             try Files.makeDirectories(path)
-            let held = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             let above = unsafe open(place.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-            try #require(held >= 0 && above >= 0 && flock(held, LOCK_EX) == 0)
+            try #require(above >= 0)
             let folder = Folder(FileDescriptor(owning: above, path: place.folder))
-            // For longer than a hundred attempts take.
-            async let _: Void = {
-                try await Task.sleep(for: .milliseconds(50))
-                close(held)
-            }()
-            let stub = try Stub(".martlet", .folder, in: folder)
-            #expect(stub != nil)
+            // For longer than the quick attempts take.
+            let holder = Command(
+                "flock", ["--exclusive", path, "sh", "-c", "echo held; exec sleep 0.2"],
+                environment: ["PATH": "/usr/bin:/bin"])
+            try await Launcher.standalone.withChild(holder) { child in
+                let line = try await child.output.nextLine()
+                #expect(line == Array("held".utf8))
+                let stub = try Stub(".martlet", .folder, in: folder)
+                #expect(stub != nil)
+            }
         }
     }
 
