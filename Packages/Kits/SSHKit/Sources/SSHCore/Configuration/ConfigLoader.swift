@@ -52,7 +52,7 @@ struct ConfigLoader {
             throw SSHError(
                 .tooLarge,
                 "the settings of SSH with \(path) are larger than the limit of \(limits.files) files, \(limits.lines) "
-                    + "lines and \(ByteCount(limits.bytes))")
+                    + "lines and \(ByteCount(limits.bytes).words)")
         }
         for index in parsed.indices where followsIncludes && parsed[index].keyword == "include" {
             parsed[index].included = try include(parsed[index], of: path, isUsers: isUsers, depth: depth)

@@ -62,7 +62,7 @@ public struct KnownHosts: Sendable {
             if bytes.isEmpty { break }
             total += bytes.count
             guard total <= largestFile else {
-                throw SSHError(.tooLarge, "\(file) is larger than the limit of \(ByteCount(largestFile))")
+                throw SSHError(.tooLarge, "\(file) is larger than the limit of \(ByteCount(largestFile).words)")
             }
             try reader.read(bytes)
         }

@@ -61,7 +61,7 @@ struct KnownHostsReader {
     }
 
     private mutating func takeHeld() throws(SSHError) {
-        if isSkipping { note("is longer than \(ByteCount(Self.longestLine)) and was not read") }
+        if isSkipping { note("is longer than \(ByteCount(Self.longestLine).words) and was not read") }
         try take(held[...])
         (held, isSkipping) = ([], false)
     }
@@ -82,7 +82,7 @@ struct KnownHostsReader {
 
     private mutating func take(_ line: ArraySlice<UInt8>) throws(SSHError) {
         guard line.count <= Self.longestLine else {
-            return note("is longer than \(ByteCount(Self.longestLine)) and was not read")
+            return note("is longer than \(ByteCount(Self.longestLine).words) and was not read")
         }
         var rest = line.drop(while: Self.isGap)
         guard let first = rest.first, first != UInt8(ascii: "#"), first != 0 else { return }
