@@ -174,7 +174,7 @@ struct FlameRow: Record {
         Field("own", "Time without that of the work below it") { $0.own },
         Field("count", "How often it was done") { $0.count },
         Field("failures", "How often it failed", .minor) { $0.failures },
-        Field("feature", "Feature that did it", .minor) { PlainText.escape($0.kind.feature, limit: 100) },
+        Field("feature", "Feature that did it", .detail) { PlainText.escape($0.kind.feature, limit: 100) },
         Field("depth", "How many kinds of work are around it", .detail) { $0.depth },
         Field("frame", "Its number in the list", .detail) { $0.number },
     ]

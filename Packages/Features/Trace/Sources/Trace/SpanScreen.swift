@@ -36,7 +36,7 @@ struct SpanScreen {
         }
         for (name, title) in [("attributes", "Facts"), ("process", "Recorded by")] {
             if let facts = record[name]?.object, !facts.isEmpty {
-                blocks.append(Block(.values(values(facts)), id: name, title: title))
+                blocks.append(Block(.table(Table(rows(of: facts), id: "name")), id: name, title: title))
             }
         }
         let events = detail.stored.span.events
@@ -52,12 +52,21 @@ struct SpanScreen {
         return blocks
     }
 
-    private static func values(_ facts: JSONObject) -> Values {
-        var shown: JSONObject = [:]
-        for (name, value) in facts {
-            shown[PlainText.escape(name, limit: 200)] = .string(
-                PlainText.escape(value.string ?? value.text(), limit: longestText))
+    private static func rows(of facts: JSONObject) -> [FactRow] {
+        facts.map { name, value in
+            FactRow(
+                name: PlainText.escape(name, limit: 200),
+                value: PlainText.escape(value.string ?? value.text(), limit: longestText))
         }
-        return Values(shown.map { Schema.Property($0.key, "Fact", .string) }, shown)
     }
+}
+
+/// A fact about a span, whose name is one of OpenTelemetry's and is shown as it is.
+private struct FactRow: Record {
+    let name: String
+    let value: String
+
+    static let fields: [Field<FactRow>] = [
+        Field("name", "Name of the fact", .name) { $0.name }, Field("value", "What it says") { $0.value },
+    ]
 }

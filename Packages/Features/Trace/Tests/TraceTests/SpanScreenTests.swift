@@ -25,25 +25,27 @@ struct SpanScreenTests {
         facts["martlet.process.stderr"] = "no such\ntable\u{1B}[2J"
         let all = try blocks(facts, event: "retry")
         #expect(all.map(\.id) == ["plain", "stderr", "attributes", "process", "events"])
-        guard case .code(let code) = all[1].content, case .values(let shown) = all[2].content,
+        guard case .code(let code) = all[1].content, case .table(let shown) = all[2].content,
             case .timeline(let events) = all[4].content
         else {
             Issue.record("\(all)")
             return
         }
         #expect(code.text == "no such\ntable\\u{1B}[2J")
-        #expect(shown.values == ["gen_ai.tool.name": "q", "count": "3"])
+        #expect(
+            shown.rows
+                == .all([["name": "gen_ai.tool.name", "value": "q"], ["name": "count", "value": "3"]]))
         #expect(events.steps.map(\.title) == ["retry"] && events.steps.first?.note == #"{"attempt":1}"#)
     }
 
     @Test("What other programs have sent is made harmless, and long texts are cut")
     func escapes() throws {
         let found = try blocks(["a\u{202E}b": .string(String(repeating: "x", count: 5_000))])
-        guard case .values(let facts) = found[1].content, let (name, value) = facts.values.first(where: { _ in true })
+        guard case .table(let facts) = found[1].content, case .all(let rows) = facts.rows, let row = rows.first
         else {
             Issue.record("\(found)")
             return
         }
-        #expect(name == "a\\u{202E}b" && (value.string ?? "").count < 4_100)
+        #expect(row["name"] == "a\\u{202E}b" && (row["value"]?.string ?? "").count < 4_100)
     }
 }

@@ -50,7 +50,8 @@ struct CollectorSettings: SettingsRecord {
         bind(
             { $0.interval = $1 },
             Setting(
-                "metrics-interval", "How often the collector gets the metrics of a gateway that runs; by default 1m",
+                "metrics-interval",
+                "How often the collector gets the metrics of a gateway that runs, at most once a second; by default 1m",
                 default: Duration?.none)),
     ]
 
