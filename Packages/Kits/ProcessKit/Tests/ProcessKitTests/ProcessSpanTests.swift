@@ -35,7 +35,7 @@ struct ProcessSpanTests {
     func messages(code: Int) async throws {
         let logs = LogList()
         let sink = RecordingSpanSink()
-        // Both lines together are longer than what is kept, so that half of the first would be.
+        // Both lines together exceed the limit, which falls into the first one.
         let text = "printf '%03000d sesame\\n%03000d open\\n' 1 2 >&2; exit \(code)"
         try await Tracer(sinks: [sink, logs], now: Timestamp.now).span("work", of: "test") { _ in
             _ = try await Launcher.standalone.run(script(text), timeout: .seconds(60))

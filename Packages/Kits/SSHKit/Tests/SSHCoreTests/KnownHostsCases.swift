@@ -3,7 +3,7 @@
 /// `{A}` stands for the key of the host with its type, `{a}` for the key alone; the other letters stand for keys that it
 /// does not have. `web` stands for `web.example.com`.
 struct KnownHostsCase: Sendable {
-    /// What is expected, with the line.
+    /// The expected verdict and its line.
     enum Verdict: Sendable, Hashable {
         case known(Int), unknown, changed(Int), otherTypes(Int), revoked(Int)
     }

@@ -57,7 +57,7 @@ struct OTLPPeerTests {
         #expect(try OTLPResponse(parsing: Array(text.utf8), as: .json) == expected)
     }
 
-    // MARK: What is only written
+    // MARK: Logs and metrics, written only
 
     private typealias Body = (protobuf: [UInt8], json: String)
 

@@ -18,7 +18,7 @@ struct GivenSettings {
 
     /// Why the system's ssh has to connect.
     var reasons: [SSHReason] = []
-    /// Why nobody may connect.
+    /// The reason to refuse the connection.
     var refusal: SSHReason?
 
     /// `ProxyJump none`, which stays so, or hosts.

@@ -10,7 +10,7 @@ struct Keyword: Sendable {
         case system(unless: [String])
         /// It matters only with a ticket of Kerberos, which ssh uses and we cannot.
         case kerberos
-        /// Nobody is to connect.
+        /// The connection is refused.
         case refusal
         /// ssh ignores it as well.
         case obsolete

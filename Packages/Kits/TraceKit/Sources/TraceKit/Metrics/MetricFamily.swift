@@ -18,7 +18,7 @@ public struct MetricFamily: Sendable {
         case histogram
     }
 
-    /// What was counted or measured.
+    /// A counted or measured value.
     public enum Value: Sendable {
         /// A whole number.
         case whole(Int)
