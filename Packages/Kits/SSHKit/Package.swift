@@ -3,10 +3,13 @@ import PackageDescription
 
 let package = Package(
     name: "SSHKit",
-    products: [.library(name: "SSHCore", targets: ["SSHCore"])],
+    products: [
+        .library(name: "SSHCore", targets: ["SSHCore"]),
+        .library(name: "SSHClient", targets: ["SSHCore", "SSHClient"]),
+    ],
     dependencies: [
         .package(path: "../../Core"), .package(path: "../Cryptography"), .package(path: "../FileKit"),
-        .package(path: "../ProcessKit"),
+        .package(path: "../LoopKit"), .package(path: "../ProcessKit"),
     ],
     targets: [
         // What needs no connection, and so no library of SSH.
@@ -16,11 +19,26 @@ let package = Package(
                 .product(name: "Core", package: "Core"), .product(name: "Cryptography", package: "Cryptography"),
                 .product(name: "FileKit", package: "FileKit"),
             ]),
+        // Only the headers of libssh2 are needed here; the library is opened when it is first used.
+        .target(name: "CSSHClient"),
+        .target(
+            name: "SSHClient",
+            dependencies: [
+                "CSSHClient", "SSHCore", .product(name: "Core", package: "Core"),
+                .product(name: "FileKit", package: "FileKit"), .product(name: "LoopKit", package: "LoopKit"),
+            ]),
         .testTarget(
             name: "SSHCoreTests",
             dependencies: [
                 "SSHCore", .product(name: "Core", package: "Core"), .product(name: "CoreTesting", package: "Core"),
                 .product(name: "FileKit", package: "FileKit"), .product(name: "ProcessKit", package: "ProcessKit"),
+            ]),
+        .testTarget(
+            name: "SSHClientTests",
+            dependencies: [
+                "SSHClient", "SSHCore", .product(name: "Core", package: "Core"),
+                .product(name: "CoreTesting", package: "Core"), .product(name: "FileKit", package: "FileKit"),
+                .product(name: "LoopKit", package: "LoopKit"), .product(name: "ProcessKit", package: "ProcessKit"),
             ]),
     ])
 
