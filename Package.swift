@@ -11,6 +11,7 @@ let features: [String] = [
     "MCP",
     "OfflineModel",
     "Runner",
+    "SSH",
     "Trace",
 ]
 
@@ -47,7 +48,7 @@ let base: [(name: String, path: String, products: [String], tests: [String])] = 
     ("RPCKit", "Packages/Kits/RPCKit", ["RPCKit", "RPCWebSocket"], ["RPCKit", "RPCWebSocket"]),
     ("SandboxKit", "Packages/Kits/SandboxKit", ["SandboxKit"], ["SandboxKit"]),
     ("SchemaKit", "Packages/Kits/SchemaKit", ["SchemaKit"], ["SchemaKit"]),
-    ("SSHKit", "Packages/Kits/SSHKit", ["SSHCore", "SSHClient"], ["SSHCore", "SSHClient"]),
+    ("SSHKit", "Packages/Kits/SSHKit", ["SSHCore", "SSHClient", "SSHTesting"], ["SSHCore", "SSHClient"]),
     ("StorageKit", "Packages/Kits/StorageKit", ["StorageKit"], ["StorageKit"]),
     ("TerminalKit", "Packages/Kits/TerminalKit", ["TerminalKit", "TerminalTesting"], ["TerminalKit"]),
     ("ToolKit", "Packages/Kits/ToolKit", ["ToolKit"], ["ToolKit"]),

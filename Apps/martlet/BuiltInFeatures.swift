@@ -21,6 +21,9 @@ import Registry
 #if Runner
     import Runner
 #endif
+#if SSH
+    import SSH
+#endif
 #if Serve
     import ServeFrontend
 #endif
@@ -79,6 +82,11 @@ enum BuiltInFeatures {
                     RunnerFeature.self
                 #endif
             }.described("Run bundles of actions unattended", commands: "run", "runs", "file", "shell", "http"),
+            BuiltInFeature(trait: "SSH") {
+                #if SSH
+                    SSHFeature.self
+                #endif
+            }.described("Run commands on other machines, by SSH"),
             BuiltInFeature(trait: "Serve") {
                 #if Serve
                     ServeFeature.self

@@ -6,6 +6,7 @@ let package = Package(
     products: [
         .library(name: "SSHCore", targets: ["SSHCore"]),
         .library(name: "SSHClient", targets: ["SSHCore", "SSHClient"]),
+        .library(name: "SSHTesting", targets: ["SSHTesting"]),
     ],
     dependencies: [
         .package(path: "../../Core"), .package(path: "../Cryptography"), .package(path: "../FileKit"),
@@ -26,6 +27,14 @@ let package = Package(
             dependencies: [
                 "CSSHClient", "SSHCore", .product(name: "Core", package: "Core"),
                 .product(name: "FileKit", package: "FileKit"), .product(name: "LoopKit", package: "LoopKit"),
+                .product(name: "ProcessKit", package: "ProcessKit"),
+            ]),
+        // A real server, for tests.
+        .target(
+            name: "SSHTesting",
+            dependencies: [
+                .product(name: "CoreTesting", package: "Core"), .product(name: "FileKit", package: "FileKit"),
+                .product(name: "ProcessKit", package: "ProcessKit"),
             ]),
         .testTarget(
             name: "SSHCoreTests",
@@ -36,7 +45,7 @@ let package = Package(
         .testTarget(
             name: "SSHClientTests",
             dependencies: [
-                "SSHClient", "SSHCore", .product(name: "Core", package: "Core"),
+                "SSHClient", "SSHCore", "SSHTesting", .product(name: "Core", package: "Core"),
                 .product(name: "CoreTesting", package: "Core"), .product(name: "FileKit", package: "FileKit"),
                 .product(name: "LoopKit", package: "LoopKit"), .product(name: "ProcessKit", package: "ProcessKit"),
             ]),

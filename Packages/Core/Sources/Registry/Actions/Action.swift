@@ -33,7 +33,7 @@ public struct Action: Sendable {
     /// The questions it may ask the person. Their answers can be provided in advance.
     public var questions: [AskedQuestion] {
         let agreed =
-            effect == .destroys || destroyingFlag != nil
+            effect == .destroys && !isAgreedByCall || destroyingFlag != nil
             ? [AskedQuestion(id: agreementID, summary: "Whether to continue: true or false")] : []
         let secrets = parameters.filter { $0.form == .secret && $0.isRequired }
             .map { AskedQuestion(id: questionID(of: $0), summary: $0.summary) }
@@ -42,6 +42,8 @@ public struct Action: Sendable {
     private var asked: [AskedQuestion] = []
     /// The flag that makes it destructive, if it is not destructive without it.
     public private(set) var destroyingFlag: String?
+    /// Whether the person is not asked before it destroys something, because their call says all that there is to know.
+    public private(set) var isAgreedByCall = false
     /// A top-level word for it on the command line.
     public private(set) var alias: String?
     /// Whether its group runs this action when the next word is not a verb.
@@ -252,6 +254,9 @@ extension Action {
     /// With this flag the action destroys something. The person is asked first, and callers limited to its basic effect
     /// may not use the flag.
     public func destroying(with flag: String) -> Action { with { $0.destroyingFlag = flag } }
+    /// Does not ask the person before it destroys something, because their call says all that there is to know, such as which
+    /// command is to be run. Others than the person need their agreement all the same.
+    public func agreedByCall() -> Action { with { $0.isAgreedByCall = true } }
     /// A top-level word for this action.
     public func alias(_ word: String) -> Action { with { $0.alias = word } }
     /// Runs when the word after the group is not a verb.

@@ -13,14 +13,15 @@ public struct SSHError: Failure {
 
     public var exit: ExitCode {
         switch kind {
-        case .configuration, .address, .command: .usage
+        case .configuration, .address, .noMatch, .command: .usage
         case .unknownHost, .hostKeyChanged, .hostKeyRevoked, .hostKeyRefused, .authentication: .denied
         case .unreachable, .timedOut, .handshake, .disconnected: .unreachable
         default: .failed
         }
     }
 
-    package init(_ kind: Kind, _ message: String, cause: (any Error)? = nil, details: JSONObject = [:]) {
+    /// A failure of this kind, in a sentence.
+    public init(_ kind: Kind, _ message: String, cause: (any Error)? = nil, details: JSONObject = [:]) {
         self.kind = kind
         self.message = message
         self.cause = cause
@@ -37,6 +38,8 @@ extension FailureKind<SSHError> {
     public static var configuration: Self { "ssh.configuration" }
     /// A text that names no host.
     public static var address: Self { "ssh.address" }
+    /// A pattern that fits no host of the settings.
+    public static var noMatch: Self { "ssh.no-match" }
     /// The bytes of a key that cannot be read.
     public static var key: Self { "ssh.key" }
     /// A file of known hosts that cannot be read or written.
@@ -51,6 +54,8 @@ extension FailureKind<SSHError> {
 extension FailureKind<SSHError> {
     /// libssh2 cannot be opened.
     public static var library: Self { "ssh.library" }
+    /// The system's ssh cannot be used for a reason of this machine.
+    public static var systemFailed: Self { "ssh.system-failed" }
     /// Only the system's ssh can make the connection.
     public static var needsSystem: Self { "ssh.needs-system-ssh" }
     /// The settings forbid the connection.

@@ -5,6 +5,7 @@ import Glibc
 import ProcessKit
 import SSHClient
 import SSHCore
+import SSHTesting
 import Synchronization
 import Testing
 

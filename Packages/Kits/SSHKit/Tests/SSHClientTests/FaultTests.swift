@@ -3,6 +3,7 @@ import CoreTesting
 import FileKit
 import Glibc
 import SSHCore
+import SSHTesting
 import Synchronization
 import Testing
 

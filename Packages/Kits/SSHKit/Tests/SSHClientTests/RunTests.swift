@@ -6,6 +6,7 @@ import LoopKit
 import ProcessKit
 import SSHClient
 import SSHCore
+import SSHTesting
 import Synchronization
 import Testing
 

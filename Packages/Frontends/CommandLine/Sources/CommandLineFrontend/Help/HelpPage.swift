@@ -72,7 +72,7 @@ struct HelpPage {
         lines += section(
             "Questions it may ask; --answers FILE provides answers as JSON, by these ids",
             action.questions.map { ($0.id, $0.summary) })
-        if action.effect == .destroys {
+        if action.effect == .destroys, !action.isAgreedByCall {
             lines += wrapped("Asks for confirmation first; --yes skips the question.") + [""]
         } else if let flag = action.destroyingFlag {
             lines += wrapped("With --\(flag), asks for confirmation first; --yes skips the question.") + [""]

@@ -16,6 +16,8 @@ final class PrivateKeyFile: Sendable {
     /// Why a file cannot be used, as the rest of a sentence that begins with its path.
     struct Problem: Error {
         let words: String
+        /// Whether the system's ssh may be able to use it.
+        var needsSystem = false
     }
 
     private static let limit = 1 << 16
@@ -45,8 +47,7 @@ final class PrivateKeyFile: Sendable {
         guard content.bytes.starts(with: Self.start) else {
             throw Problem(
                 words:
-                    "is not a private key in the format of OpenSSH, so only the system's ssh can use it; ssh-keygen -p "
-                    + "rewrites it")
+                    "is not a private key in the format of OpenSSH (ssh-keygen -p rewrites it)", needsSystem: true)
         }
         let letters = content.bytes.dropFirst(Self.start.count).prefix { $0 != UInt8(ascii: "-") }
             .filter { $0 > 0x20 }

@@ -12,6 +12,8 @@ struct AuthenticationState {
     var exhausted: Set<String> = []
     /// Keys that were tried, so that none is tried twice after a partial success.
     var triedKeys: Set<HostKey> = []
+    /// Keys that only the system's ssh can use, each as a note.
+    var unusableKeys: [String] = []
     /// What was left out, and why.
     var notes: [String] = []
     /// Whether something was refused.
@@ -131,7 +133,8 @@ extension SSHConnection {
             do throws(PrivateKeyFile.Problem) {
                 if let file = try PrivateKeyFile.read(path) { files.append(file) }
             } catch {
-                state.notes.append("\(path) \(error.words)")
+                let note = "\(path) \(error.words)"
+                if error.needsSystem { state.unusableKeys.append(note) } else { state.notes.append(note) }
             }
         }
         let (agent, held) = await agentKeys(&state)
@@ -144,6 +147,11 @@ extension SSHConnection {
         for file in files where !state.triedKeys.contains(file.key) {
             guard isUsable(file.key, file.path, &state) else { continue }
             if let outcome = try await tryKey(in: file, offered, &state) { return outcome }
+        }
+        // Before a password is asked for, ssh may try the rest.
+        if !state.unusableKeys.isEmpty {
+            throw SSHError.needsSystem(
+                settings, "libssh2 cannot use keys: " + (state.unusableKeys + state.notes).joined(separator: "; "))
         }
         return .failed
     }
@@ -164,8 +172,8 @@ extension SSHConnection {
     private func isUsable(_ key: HostKey, _ name: String, _ state: inout AuthenticationState) -> Bool {
         if state.triedKeys.contains(key) { return false }
         if HostKeyCheck.supported.contains(key.type.name) { return true }
-        let note = "\(name) is of the type \(key.type), which only the system's ssh can use"
-        if !state.notes.contains(note) { state.notes.append(note) }
+        let note = "\(name) is of the type \(key.type)"
+        if !state.unusableKeys.contains(note) { state.unusableKeys.append(note) }
         return false
     }
 

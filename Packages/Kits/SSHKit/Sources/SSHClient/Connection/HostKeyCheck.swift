@@ -1,6 +1,16 @@
 import Capabilities
 import JSON
-import SSHCore
+public import SSHCore
+
+/// The key of a host, and what the files of known hosts say about it.
+public struct PresentedHostKey: Sendable, Hashable {
+    /// The key, which the host has proved to have.
+    public let key: HostKey
+    /// The address that was connected to.
+    public let address: String
+    /// What is known about it.
+    public let verdict: HostKeyVerdict
+}
 
 /// Decides about the key of a host, by the files of known hosts and, for an unknown host, by a person.
 struct HostKeyCheck {
@@ -13,15 +23,20 @@ struct HostKeyCheck {
     private let questions: SSHQuestions
     private let files: KnownHosts
     private let known: KnownHostEntries
+    private let isOwn: Bool
 
     /// Reads the files. Throws `.needsSystem` if no key that we can verify would be accepted.
-    init(_ settings: SSHSettings, questions: SSHQuestions) throws(SSHError) {
+    ///
+    /// - Parameter isOwn: whether we verify the key, and not the system's ssh.
+    init(_ settings: SSHSettings, questions: SSHQuestions, isOwn: Bool = true) throws(SSHError) {
+        self.isOwn = isOwn
         self.settings = settings
         self.questions = questions
         files = KnownHosts(user: settings.userKnownHostsFiles, global: settings.globalKnownHostsFiles)
         known = try files.entries(for: settings.knownHostName)
         let wanted = settings.hostKeyAlgorithms
         algorithms = (settings.prefersKnownTypes ? known.ordered(wanted) : wanted).filter(Self.supported.contains)
+        guard isOwn else { return }
         guard !algorithms.isEmpty else {
             throw SSHError.needsSystem(settings, "HostKeyAlgorithms has only \(wanted.joined(separator: ", "))")
         }
@@ -32,6 +47,9 @@ struct HostKeyCheck {
         }
     }
 
+    /// What the files say about a key.
+    func verdict(on key: HostKey) -> HostKeyVerdict { known.verdict(on: key) }
+
     /// Returns a word for the verdict if the key is accepted, and throws otherwise. A key that is changed or revoked is
     /// refused without a question.
     func judge(_ key: HostKey, from address: String) async throws -> String {
@@ -41,15 +59,15 @@ struct HostKeyCheck {
             let name = KnownHostName(host: address, port: settings.port)
             switch try files.entries(for: name).verdict(on: key) {
             case .known, .unknown: break
-            case let other: throw refusal(of: key, other, name)
+            case let other: throw SSHError.refusal(of: key, other, name)
             }
         }
         switch verdict {
         case .known: return "known"
-        case .changed, .revoked, .otherTypes: throw refusal(of: key, verdict, known.name)
+        case .changed, .revoked, .otherTypes: throw SSHError.refusal(of: key, verdict, known.name)
         case .unknown: break
         }
-        if let authority = known.authority {
+        if isOwn, let authority = known.authority {
             throw SSHError.needsSystem(
                 settings, "\(authority) has an authority for it, whose certificates only ssh can check")
         }
@@ -60,7 +78,6 @@ struct HostKeyCheck {
             let question = HostKeyQuestion(name: known.name, address: address, key: key, problems: known.problems)
             switch try await ask(question) {
             case .add: try files.add(key, of: known.name, hashed: settings.hashesKnownHosts)
-            case .once: return "accepted once"
             case .refuse:
                 throw SSHError(
                     .hostKeyRefused, "the \(key.type) key \(key.fingerprint) of \(known.name) was not accepted")
@@ -71,9 +88,23 @@ struct HostKeyCheck {
         return "added"
     }
 
-    private func refusal(of key: HostKey, _ verdict: HostKeyVerdict, _ name: KnownHostName) -> SSHError {
+    private func unknown(_ key: HostKey, _ address: String) -> SSHError {
+        let command =
+            "martlet ssh trust \(ShellWords.quoted(settings.address.description)) --fingerprint \(key.fingerprint)"
+        var details = key.details(of: known.name)
+        details["command"] = .string(command)
+        return SSHError(
+            .unknownHost,
+            "\(known.name) (\(address)) is not a known host; its \(key.type) key is \(key.fingerprint): compare that, and "
+                + "accept it with \(command)", details: details)
+    }
+}
+
+extension SSHError {
+    /// Why the key of a host is not accepted, by a verdict about which nobody is asked.
+    public static func refusal(of key: HostKey, _ verdict: HostKeyVerdict, _ name: KnownHostName) -> SSHError {
         let shown = "the \(key.type) key \(key.fingerprint) of \(name)"
-        let details = details(key)
+        let details = key.details(of: name)
         switch verdict {
         case .revoked(let place):
             return SSHError(.hostKeyRevoked, "\(shown) is revoked by \(place)", details: details)
@@ -92,22 +123,10 @@ struct HostKeyCheck {
             return SSHError(.hostKeyRefused, "\(shown) was not accepted", details: details)
         }
     }
+}
 
-    private func unknown(_ key: HostKey, _ address: String) -> SSHError {
-        let command =
-            "martlet ssh trust \(ShellWords.quoted(settings.address.description)) --fingerprint \(key.fingerprint)"
-        var details = details(key)
-        details["command"] = .string(command)
-        return SSHError(
-            .unknownHost,
-            "\(known.name) (\(address)) is not a known host; its \(key.type) key is \(key.fingerprint): compare that, and "
-                + "accept it with \(command)", details: details)
-    }
-
-    private func details(_ key: HostKey) -> JSONObject {
-        [
-            "host": .string(known.name.description), "type": .string(key.type.name),
-            "fingerprint": .string(key.fingerprint),
-        ]
+extension HostKey {
+    fileprivate func details(of name: KnownHostName) -> JSONObject {
+        ["host": .string(name.description), "type": .string(type.name), "fingerprint": .string(fingerprint)]
     }
 }

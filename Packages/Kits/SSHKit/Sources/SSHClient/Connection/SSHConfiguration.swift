@@ -46,6 +46,9 @@ public struct SSHQuestions: Sendable {
     /// Answers to questions of the host, as many as there are prompts. Nil skips this method.
     public var answers: (@Sendable (KeyboardQuestion) async throws -> [Secret]?)?
 
+    /// Tells the person what to do beside all this, such as to touch a security key.
+    public var tell: (@Sendable (String) -> Void)?
+
     /// Nobody to ask.
     public init() {}
 }
@@ -66,8 +69,6 @@ public struct HostKeyQuestion: Sendable {
 public enum HostKeyDecision: Sendable, Hashable {
     /// Accept it, and add it to the known hosts.
     case add
-    /// Accept it for this connection.
-    case once
     /// Do not connect.
     case refuse
 }

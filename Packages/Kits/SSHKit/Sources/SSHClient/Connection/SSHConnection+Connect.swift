@@ -1,5 +1,6 @@
 import CSSHClient
 import Capabilities
+import JSON
 import LoopKit
 public import SSHCore
 
@@ -12,29 +13,11 @@ extension SSHConnection {
     public static func connect(
         to settings: SSHSettings, with configuration: SSHConfiguration
     ) async throws -> SSHConnection {
-        let grant = Caller.current?.grant ?? configuration.withoutCaller
-        try grant.check(.host(settings.hostName, port: settings.port))
-        return try await Tracer.current.span("ssh connect", .client, of: "ssh") { span in
-            span.set(.serverAddress, .string(settings.hostName))
-            span.set(.serverPort, .int(settings.port))
-            switch try settings.engine() {
-            case .own: break
-            case .system(let reasons):
-                throw SSHError.needsSystem(settings, reasons.map(\.description).joined(separator: "; "))
-            case .refused(let reason): throw SSHError(.forbidden, "no connection to \(settings.hostName): \(reason)")
-            }
-            try SSHLibrary.require()
-            let check = try HostKeyCheck(settings, questions: configuration.questions)
-            let dialer = Dialer(
-                loop: configuration.loop, settings: settings, grant: grant,
-                deadline: configuration.deadline(settings))
-            let (descriptor, peer) = try await dialer.connect()
-            let connection = SSHConnection(
-                try SSHSession(SSHTransport(descriptor)), settings: settings, address: peer.text)
+        try await Tracer.current.span("ssh connect", .client, of: "ssh") { span in
+            let presented = try await present(settings, with: configuration, span)
+            let connection = presented.connection
             do {
-                let key = try await connection.shakeHands(
-                    check.algorithms, until: configuration.deadline(settings))
-                let verdict = try await check.judge(key, from: peer.text)
+                let verdict = try await presented.check.judge(presented.key, from: connection.address)
                 span.set(.decision, .string(verdict))
                 try await connection.authenticate(
                     asking: configuration.questions, loop: configuration.loop, patience: configuration.patience)
@@ -44,6 +27,52 @@ extension SSHConnection {
             }
             await connection.askWhetherAlive()
             return connection
+        }
+    }
+
+    /// The key that a host has now. The connection ends after the handshake, and nothing about the user is sent.
+    ///
+    /// Throws as `connect` does, but for what the known hosts say about the key, which is in the result.
+    public static func hostKey(
+        of settings: SSHSettings, with configuration: SSHConfiguration
+    ) async throws -> PresentedHostKey {
+        try await Tracer.current.span("ssh connect", .client, of: "ssh") { span in
+            let presented = try await present(settings, with: configuration, span)
+            await presented.connection.close()
+            return PresentedHostKey(
+                key: presented.key, address: presented.connection.address, verdict: presented.check.verdict(on: presented.key))
+        }
+    }
+
+    private typealias Presented = (connection: SSHConnection, key: HostKey, check: HostKeyCheck)
+
+    /// Connects, and agrees on keys.
+    private static func present(
+        _ settings: SSHSettings, with configuration: SSHConfiguration, _ span: ActiveSpan
+    ) async throws -> Presented {
+        let grant = Caller.current?.grant ?? configuration.withoutCaller
+        try grant.check(.host(settings.hostName, port: settings.port))
+        span.set(.serverAddress, .string(settings.hostName))
+        span.set(.serverPort, .int(settings.port))
+        switch try settings.engine() {
+        case .own: break
+        case .system(let reasons):
+            throw SSHError.needsSystem(settings, reasons.map(\.description).joined(separator: "; "))
+        case .refused(let reason): throw SSHError(.forbidden, "no connection to \(settings.hostName): \(reason)")
+        }
+        try SSHLibrary.require()
+        let check = try HostKeyCheck(settings, questions: configuration.questions)
+        let dialer = Dialer(
+            loop: configuration.loop, settings: settings, grant: grant, deadline: configuration.deadline(settings))
+        let (descriptor, peer) = try await dialer.connect()
+        let connection = SSHConnection(
+            try SSHSession(SSHTransport(descriptor)), settings: settings, address: peer.text)
+        do {
+            let key = try await connection.shakeHands(check.algorithms, until: configuration.deadline(settings))
+            return (connection, key, check)
+        } catch {
+            await connection.close()
+            throw error
         }
     }
 
@@ -114,6 +143,8 @@ extension SSHConnection {
 extension SSHError {
     /// Only the system's ssh can make the connection.
     static func needsSystem(_ settings: SSHSettings, _ reason: String) -> SSHError {
-        SSHError(.needsSystem, "only the system's ssh can connect to \(settings.hostName): \(reason)")
+        SSHError(
+            .needsSystem, "only the system's ssh can connect to \(settings.hostName): \(reason)",
+            details: ["reason": .string(reason)])
     }
 }

@@ -1,8 +1,17 @@
 import CSSHClient
-import SSHCore
+public import SSHCore
 
-/// Opens libssh2 on first use, because most runs of a program connect to no host.
-enum SSHLibrary {
+/// libssh2, opened on first use, because most runs of a program connect to no host.
+public enum SSHLibrary {
+    /// The version of the headers that this program was compiled with.
+    public static var compiledVersion: String { LIBSSH2_VERSION }
+
+    /// The version of the library that is installed. Opens it; throws `.library` when it cannot be used.
+    public static func version() throws(SSHError) -> String {
+        try require()
+        return unsafe libssh2_version(0).map { unsafe String(cString: $0) } ?? oldest.name
+    }
+
     /// The oldest version that has all functions used here.
     static let oldest = (number: Int32(0x01_09_00), name: "1.9.0")
 

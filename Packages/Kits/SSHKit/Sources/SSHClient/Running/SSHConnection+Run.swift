@@ -118,12 +118,15 @@ extension SSHConnection {
         SSHError(.handshake, "\(words) on \(settings.hostName): \(session.problem)")
     }
 
-    /// Closes a channel, also in a cancelled task. If the host does not take part, the channel is left to the session.
+    /// Closes a channel, also in a cancelled task. If the host does not take part, the channel is left to the session: so is that
+    /// of a cancelled task, since a host closes its side only when the command has ended.
     private func free(_ channel: SSHChannel) async {
+        let isCancelled = Task.isCancelled
         await shielded { [self] in
             do {
-                _ = try await perform(until: .now + .seconds(2)) { _ in
-                    Int(unsafe libssh2_channel_free(channel.handle))
+                _ = try await perform(until: .now + .seconds(2)) { [transport = session.transport] _ in
+                    let code = Int(unsafe libssh2_channel_free(channel.handle))
+                    return isCancelled && !transport.isSendingBlocked ? 0 : code
                 }
             } catch {
                 // The connection is over, or the host is slow: either way nothing more can be done here.

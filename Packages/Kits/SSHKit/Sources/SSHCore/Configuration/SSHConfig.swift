@@ -8,6 +8,8 @@ import Capabilities
 public struct SSHConfig: Sendable {
     private let files: [ConfigFile]
     private let account: SSHAccount
+    /// The file that was read in place of the usual ones.
+    private var replacement: String?
 
     /// Reads `~/.ssh/config` and the file of the system; each may be missing.
     ///
@@ -29,6 +31,7 @@ public struct SSHConfig: Sendable {
         }
         files = [file]
         self.account = account
+        replacement = file.path
     }
 
     /// Reads a text in place of the user's file, without the files that it includes.
@@ -43,7 +46,9 @@ public struct SSHConfig: Sendable {
     public func settings(for address: SSHAddress) throws(SSHError) -> SSHSettings {
         var reader = SettingsReader(address, account)
         for file in files { reader.read(file) }
-        return try reader.settings()
+        var settings = try reader.settings()
+        settings.configurationFile = replacement
+        return settings
     }
 
     /// A name that a line of the settings gives to a host.

@@ -81,6 +81,9 @@ public struct SSHSettings: Sendable, Hashable {
     /// How much ssh says, as in the settings: `INFO`.
     public let logLevel: String
 
+    /// The file that was read in place of the usual ones. Nil for those.
+    public internal(set) var configurationFile: String?
+
     /// What makes the connection, as far as the files of settings decide; `engine()` looks at more.
     let decision: SSHEngine
     /// For values that ssh expands when it uses them.
@@ -133,6 +136,18 @@ public struct SSHSettings: Sendable, Hashable {
 }
 
 extension SSHSettings {
+    /// The variables of the user, to which settings may refer.
+    public var variables: [String: String] { account.environment }
+
+    /// Whether the host is named by an address, so that no name is looked up.
+    public var hasNumericHost: Bool { NumericAddress.usualForm(hostName, family: addressFamily) != nil }
+
+    /// Whether a program of the settings tells keys of hosts.
+    public var hasKnownHostsCommand: Bool {
+        guard case .system(let reasons) = decision else { return false }
+        return reasons.contains { $0.keyword == "KnownHostsCommand" }
+    }
+
     /// The paths of the files of private keys. Empty for `IdentityFile none`. Throws `.configuration` for one that cannot
     /// be expanded.
     public func identityPaths() throws(SSHError) -> [String] {

@@ -27,7 +27,7 @@ public struct HostKey: Sendable, Hashable {
     }
 
     /// Reads the two fields of a file: the name of the type and the key in Base64. Nil if ssh ignores such a line too.
-    init?(type field: ArraySlice<UInt8>, text: ArraySlice<UInt8>) {
+    public init?(type field: ArraySlice<UInt8>, text: ArraySlice<UInt8>) {
         guard let type = KeyType(named: String(decoding: field, as: UTF8.self)) else { return nil }
         // The library's decoder skips what C regards as space, such as the end of a line of DOS.
         let letters = text.filter { !(11...13).contains($0) }
