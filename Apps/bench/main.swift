@@ -51,6 +51,7 @@ let benchmarks: [(id: String, run: @Sendable () async throws -> [Figure])] = [
     ("mcp-serve", MCPServeBenchmark.run),
     ("mcp-many", MCPManyBenchmark.run),
     ("sandbox", SandboxBenchmark.run),
+    ("ssh-fanout", SSHFanoutBenchmark.run),
     ("runner-steps", RunnerBenchmark.run),
     ("gateway-requests", GatewayRequestsBenchmark.run),
     ("gateway-streams", GatewayStreamsBenchmark.run),

@@ -9,6 +9,7 @@ import MCP
 import OfflineModel
 import Registry
 import Runner
+import SSH
 import ServeFrontend
 import ShellFrontend
 import Trace
@@ -34,7 +35,7 @@ enum Product {
                 BuiltInFeature(AuditFeature.self), BuiltInFeature(AuthFeature.self), BuiltInFeature(ChatFeature.self),
                 BuiltInFeature(GatewayFeature.self), BuiltInFeature(MCPFeature.self),
                 BuiltInFeature(OfflineModelFeature.self), BuiltInFeature(RunnerFeature.self),
-                BuiltInFeature(ServeFeature.self),
+                BuiltInFeature(SSHFeature.self), BuiltInFeature(ServeFeature.self),
                 BuiltInFeature(ShellFeature.self), BuiltInFeature(TraceFeature.self),
             ], environment: environment)
     }

@@ -13,6 +13,7 @@ import MCP
 import OfflineModel
 import Registry
 import Runner
+import SSH
 import ServeFrontend
 import Testing
 import Trace
@@ -287,7 +288,7 @@ extension ProductTests {
                     BuiltInFeature(AuditFeature.self), BuiltInFeature(AuthFeature.self),
                     BuiltInFeature(ChatFeature.self), BuiltInFeature(GatewayFeature.self),
                     BuiltInFeature(MCPFeature.self), BuiltInFeature(OfflineModelFeature.self),
-                    BuiltInFeature(RunnerFeature.self),
+                    BuiltInFeature(RunnerFeature.self), BuiltInFeature(SSHFeature.self),
                     BuiltInFeature(ServeFeature.self), BuiltInFeature(TraceFeature.self),
                 ],
                 environment: ["HOME": folder, "MARTLET_HOME": "\(folder)/home", "PATH": "/usr/bin:/bin"])
@@ -316,7 +317,8 @@ extension ProductTests {
         "mcp.replay",
         "mcp.serve",
         "mcp.serve.conversation", "mcp.serve.conversations", "mcp.test", "mcp.use", "run.install", "run.uninstall",
-        "trace.clear", "trace.serve",
+        "ssh.run",
+        "ssh.trust", "trace.clear", "trace.serve",
     ]
 
     private static let writing = [
@@ -325,7 +327,8 @@ extension ProductTests {
         "chat.restore",
         "chat.retry", "chat.send", "chat.use", "config.edit", "data.backup", "data.compact", "file.write",
         "gateway.stop", "http.request", "mcp.call",
-        "run.start", "runs.cancel", "runs.prune", "shell.run", "trace.export", "trace.import", "trace.send",
+        "run.start", "runs.cancel", "runs.prune", "shell.run", "ssh.test", "trace.export", "trace.import",
+        "trace.send",
     ]
 
     private static let sending = [
@@ -335,6 +338,6 @@ extension ProductTests {
         "mcp.complete",
         "mcp.gateway.list", "mcp.gateway.tools", "mcp.gateway.use", "mcp.get", "mcp.install", "mcp.login", "mcp.ping",
         "mcp.prompts", "mcp.read", "mcp.resources", "mcp.test",
-        "mcp.tools", "trace.send",
+        "mcp.tools", "ssh.run", "ssh.test", "ssh.trust", "trace.send",
     ]
 }

@@ -44,13 +44,15 @@ struct HostActions: Sendable {
             let places = Dictionary(config.hosts.map { ($0.name, $0.place.description) }) { first, _ in first }
             return context.rows(
                 try addresses.map { try HostRow(config.settings(for: $0), place: places[$0.host]) },
-                orSay: "no Host line of ~/.ssh/config names a host; an address such as me@10.0.0.1:2222 works without one")
+                orSay:
+                    "no Host line of ~/.ssh/config names a host; an address such as me@10.0.0.1:2222 works without one")
         }
         .asDefault()
         .details(
             "The values are those that 'ssh -G' prints, so that a host leads where ssh leads. Martlet connects by itself where it "
                 + "can verify everything that the settings ask for; 'ssh' in the column 'by' means that only the system's ssh can, "
-                + "and the reason tells which line says so.")
+                + "and the reason tells which line says so."
+        )
         .example("martlet ssh hosts --match 'web*'", "Where the hosts lead, and whether their keys are known")
     }
 
@@ -75,8 +77,12 @@ struct HostActions: Sendable {
         }
         .sending()
         .question(KeyQuestions.questionID, "Whether to trust the keys of unknown hosts; only on a terminal")
+        .question("ssh.passphrase", "The passphrase of a key, if the vault does not have it")
+        .question("ssh.password", "Your password on a host, if the vault does not have it")
+        .question("ssh.answer", "The answer to a question of a host, such as a code")
         .details(
-            "Nothing runs on the hosts. The exit code is 3 if a key or the user was refused, else 4 if a host does not answer.")
+            "Nothing runs on the hosts. The exit code is 3 if a key or the user was refused, else 4 if a host does not answer."
+        )
         .example("martlet ssh test 'web*,db1'", "Check that hosts can be signed in to")
     }
 
@@ -88,7 +94,8 @@ struct HostActions: Sendable {
             .argument("program", "The program to run there", as: ProgramName.self),
             .argument("arguments", "Arguments of the program", as: [String].self),
             .option("input", "Text for its standard input", as: String?.self),
-            .option("limit", "How long the command may take on each host; default: as long as it wants", as: Duration?.self)
+            .option(
+                "limit", "How long the command may take on each host; default: as long as it wants", as: Duration?.self)
         ) { context, names, program, words, input, limit in
             let command = try RunCommand(program: program.text, words: words, input: input, limit: limit)
             return try await RunAction(fleet: try fleet(names, context), command: command, context: context).perform()
@@ -98,6 +105,9 @@ struct HostActions: Sendable {
         .sending()
         .streaming(RunAction.events)
         .question(KeyQuestions.questionID, "Whether to trust the keys of unknown hosts; only on a terminal")
+        .question("ssh.passphrase", "The passphrase of a key, if the vault does not have it")
+        .question("ssh.password", "Your password on a host, if the vault does not have it")
+        .question("ssh.answer", "The answer to a question of a host, such as a code")
         .details(
             "The hosts are listed first. Lines come as the hosts print them, and a slow or dead host delays no other. The program gets "
                 + "its arguments as they are; for a line of a shell, run 'sh -c LINE'. Of each host, the result has the first "
@@ -109,7 +119,8 @@ struct HostActions: Sendable {
                 + "answer, and 2 if no host matches. A command is never repeated. If you stop it, the connections end; a command "
                 + "that goes on without reading or writing may still run there.\n\n"
                 + "A bundle must list ssh.run in permissions.actions, the program in permissions.programs and the hosts' addresses in "
-                + "permissions.hosts.")
+                + "permissions.hosts."
+        )
         .example("martlet ssh run 'web*' -- uptime", "Run a command on all hosts whose names begin with web")
         .example("martlet ssh run db1 -- sh -c 'df -h | tail -1'", "Run a line of a shell")
     }
@@ -120,7 +131,8 @@ struct HostActions: Sendable {
         Action(
             "ssh.trust", "Accept the current keys of hosts", .writes, given,
             .option(
-                "fingerprint", "Accept only the key with this fingerprint, as its owner tells it: SHA256:…", as: String?.self)
+                "fingerprint", "Accept only the key with this fingerprint, as its owner tells it: SHA256:…",
+                as: String?.self)
         ) { context, names, fingerprint in
             let fleet = try fleet(names, context)
             return try await TrustAction(fleet: fleet, fingerprint: fingerprint, context: context).perform()
@@ -131,7 +143,8 @@ struct HostActions: Sendable {
         .details(
             "Without --fingerprint it shows the keys and asks. They are added to the file of known hosts of your SSH settings, "
                 + "where ssh finds them too. A key that has changed, or that a line revokes, is refused: the message names the line. "
-                + "A host gets the beginning of a connection, and nothing about you.")
+                + "A host gets the beginning of a connection, and nothing about you."
+        )
         .example("martlet ssh trust web1", "Show the key of a host and ask")
     }
 }

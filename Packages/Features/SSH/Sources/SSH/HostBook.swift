@@ -1,9 +1,9 @@
 import Capabilities
 import JSON
 import Registry
-import Settings
 import SSHClient
 import SSHCore
+import Settings
 
 /// Finds hosts in the settings of SSH.
 struct HostBook: Sendable {
@@ -65,6 +65,8 @@ struct HostNames: InputValue, OutputValue {
 
     init(json: JSON) throws(ValueError) {
         text = try String(json: json)
-        do throws(SSHError) { selection = try HostSelection(text) } catch { throw ValueError(": \(error.message)") }
+        do throws(SSHError) { selection = try HostSelection(text) } catch {
+            throw ValueError("cannot be read: \(error.message)")
+        }
     }
 }

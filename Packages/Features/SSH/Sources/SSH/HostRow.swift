@@ -60,7 +60,9 @@ struct TestRow: HostOutcome {
         Field("host", "The host", .name) { $0.host },
         Field("state", "ok, refused, unreachable or failed", .state) { $0.state },
         Field("account", "User, address and port where it leads") { $0.target.account },
-        Field("by", "Who connected: martlet or ssh") { $0.failure != nil ? nil : $0.systemReason == nil ? "martlet" : "ssh" },
+        Field("by", "Who connected: martlet or ssh") {
+            $0.failure != nil ? nil : $0.systemReason == nil ? "martlet" : "ssh"
+        },
         Field("by_reason", "Why martlet did not connect by itself", .detail) { $0.systemReason },
         Field("duration", "How long it took") { $0.took },
         Field("reason", "What went wrong") { $0.reason },

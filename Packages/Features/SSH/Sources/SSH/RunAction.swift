@@ -50,7 +50,9 @@ struct RunAction: Sendable {
                     }
                 }
                 for stream in HostOutput.Stream.allCases {
-                    if let rest = printed.withLock({ $0.rest(of: stream) }) { try await tell(rest, of: stream, target, width) }
+                    if let rest = printed.withLock({ $0.rest(of: stream) }) {
+                        try await tell(rest, of: stream, target, width)
+                    }
                 }
                 let failure = exit == nil ? AnyFailure(timedOut(target)) : nil
                 return RunRow(target, exit, printed.withLock { $0 }, failure, took: clock.now - start)
@@ -78,7 +80,8 @@ struct RunAction: Sendable {
     private func timedOut(_ target: Target) -> SSHError {
         SSHError(
             .timedOut,
-            "the command did not end within \((command.limit ?? .zero).words), and was left; it may still run on \(target.name)")
+            "the command did not end within \((command.limit ?? .zero).words), and was left; it may still run on \(target.name)"
+        )
     }
 
     // MARK: Events
@@ -169,8 +172,12 @@ struct RunRow: HostOutcome {
 
     static let fields =
         facts + [
-            Field("output", "Standard output, the first 1 MiB of both streams", .detail) { $0.printed.text(of: .output) },
+            Field("output", "Standard output, the first 1 MiB of both streams", .detail) {
+                $0.printed.text(of: .output)
+            },
             Field("errors", "Standard error", .detail) { $0.printed.text(of: .errors) },
-            Field("dropped", "Bytes that were printed beyond that", .detail) { $0.printed.dropped > 0 ? $0.printed.dropped : nil },
+            Field("dropped", "Bytes that were printed beyond that", .detail) {
+                $0.printed.dropped > 0 ? $0.printed.dropped : nil
+            },
         ]
 }

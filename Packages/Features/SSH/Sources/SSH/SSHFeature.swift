@@ -1,7 +1,7 @@
 import Capabilities
 public import Registry
-public import Settings
 import SSHClient
+public import Settings
 
 /// Commands on other machines, over connections that are verified as OpenSSH verifies them.
 public struct SSHFeature: Feature {

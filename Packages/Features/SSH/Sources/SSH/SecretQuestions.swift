@@ -51,7 +51,7 @@ actor SecretQuestions {
                 Self.passwordName(account), "ssh.password", "Password of \(PlainText.escape(account))", seen)
         }
         questions.tell = { [context] in context.notice($0) }
-        if context.interaction.canAsk { questions.answers = { [self] in try await answers(to: $0) } }
+        questions.answers = { [self] in try await answers(to: $0) }
         return questions
     }
 
@@ -67,12 +67,25 @@ actor SecretQuestions {
         for prompt in question.prompts {
             let text = "\(account) asks: \(PlainText.escape(prompt.text, limit: 200).trimmed)"
             // An answer that may be shown can still be a code.
-            answers.append(
-                prompt.isShown
-                    ? Secret(try await context.interaction.text("ssh.answer", text))
-                    : try await context.interaction.secret("ssh.answer", text))
+            guard
+                let answer = try await answer({
+                    prompt.isShown
+                        ? Secret(try await context.interaction.text("ssh.answer", text))
+                        : try await context.interaction.secret("ssh.answer", text)
+                })
+            else { return nil }
+            answers.append(answer)
         }
         return answers
+    }
+
+    /// The answer to a question; nil if nobody is there to answer.
+    private func answer(_ ask: () async throws -> Secret) async throws -> Secret? {
+        do {
+            return try await ask()
+        } catch InteractionError.unanswered {
+            return nil
+        }
     }
 
     private func secret(
@@ -87,10 +100,11 @@ actor SecretQuestions {
         }
         var given: Secret?
         if last == 0 { given = try await secrets?.secret(named: name) }
-        if given == nil, context.interaction.canAsk {
-            given = try await context.interaction.secret(question, prompt)
-        } else if given == nil, last == 0 {
-            context.notice("\(prompt): nobody is there to give it; for that, store it with 'martlet auth secret set \(name)'")
+        if given == nil {
+            given = try await answer { try await context.interaction.secret(question, prompt) }
+            if given == nil, last == 0 {
+                context.notice("\(prompt): nobody gives it; 'martlet auth secret set \(name)' keeps it for that")
+            }
         }
         found[name] = (given, last + 1)
         seen.set(last + 1, of: name)

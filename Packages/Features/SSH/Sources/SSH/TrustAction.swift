@@ -14,7 +14,8 @@ struct TrustAction: Sendable {
     func perform() async throws -> HostOutcomes<TrustRow> {
         if fingerprint != nil, fleet.targets.count > 1 {
             throw SSHError(
-                .address, "a fingerprint is that of one host, and \(fleet.targets.count) are named; trust them one by one")
+                .address,
+                "a fingerprint is that of one host, and \(fleet.targets.count) are named; trust them one by one")
         }
         var rows = try await fleet.results { target in
             do {
@@ -86,7 +87,8 @@ struct TrustRow: HostOutcome {
     private static func refusal(_ presented: PresentedHostKey, _ target: Target) -> SSHError? {
         switch presented.verdict {
         case .known, .unknown: nil
-        case .otherTypes, .changed, .revoked: SSHError.refusal(of: presented.key, presented.verdict, target.settings.knownHostName)
+        case .otherTypes, .changed, .revoked:
+            SSHError.refusal(of: presented.key, presented.verdict, target.settings.knownHostName)
         }
     }
 

@@ -34,7 +34,8 @@ struct HostTests {
             let rows = try await host.perform("ssh.hosts")
             #expect(rows.array?.compactMap { $0["host"]?.string } == ["web1", "web2", "db", "dead", "jump"])
             #expect(rows.array?[0]["address"]?.string?.hasSuffix("@127.0.0.1:\(server.port)") == true)
-            #expect(rows.array?.compactMap { $0["key"]?.string } == ["ED25519", "ED25519", "ED25519", "unknown", "ED25519"])
+            #expect(
+                rows.array?.compactMap { $0["key"]?.string } == ["ED25519", "ED25519", "ED25519", "unknown", "ED25519"])
             #expect(rows.array?.compactMap { $0["by"]?.string } == ["martlet", "martlet", "martlet", "martlet", "ssh"])
             #expect(rows.array?[4]["reason"]?.string?.contains("ProxyJump") == true)
             let some = try await host.perform("ssh.hosts", ["match": "web*,!web2,10.9.8.7"])

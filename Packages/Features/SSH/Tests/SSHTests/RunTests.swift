@@ -44,13 +44,15 @@ struct RunTests {
             try server.trust("ed25519")
             let output = RecordingOutput()
             let failed = try await host.perform(
-                "ssh.run", ["hosts": "db", "program": "sh", "arguments": ["-c", "cat; echo no >&2; exit 3"], "input": "in"],
+                "ssh.run",
+                ["hosts": "db", "program": "sh", "arguments": ["-c", "cat; echo no >&2; exit 3"], "input": "in"],
                 asking: HeadlessInteraction(), output: output)
             #expect(failed.exit == .toolFailed && failed.json.array?[0]["exit_code"] == 3)
             #expect(output.text == "no\nin" || output.text == "inno\n")
             #expect(output.notices == ["the command ended with exit code 3: no"])
             let killed = try await host.perform(
-                "ssh.run", ["hosts": "db", "program": "sh", "arguments": ["-c", "kill -9 $$"]], asking: HeadlessInteraction())
+                "ssh.run", ["hosts": "db", "program": "sh", "arguments": ["-c", "kill -9 $$"]],
+                asking: HeadlessInteraction())
             #expect(killed.exit == .toolFailed && killed.json.array?[0]["signal"] == "KILL")
             let missing = try await host.perform(
                 "ssh.run", ["hosts": "db", "program": "no-such-program"], asking: HeadlessInteraction())
@@ -89,7 +91,8 @@ struct RunTests {
             try server.trust("ed25519")
             let words = ["a b", "$HOME", "`id`", "x;y", "*", "", "it's", "é\u{1B}"]
             let done = try await host.perform(
-                "ssh.run", ["hosts": "db", "program": "printf", "arguments": .array((["%s\\n"] + words).map { .string($0) })],
+                "ssh.run",
+                ["hosts": "db", "program": "printf", "arguments": .array((["%s\\n"] + words).map { .string($0) })],
                 asking: HeadlessInteraction())
             #expect(done.json.array?[0]["output"]?.string == words.map { "\($0)\n" }.joined())
         }

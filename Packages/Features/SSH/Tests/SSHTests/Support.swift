@@ -45,7 +45,8 @@ extension SSHServer {
 extension TestHost {
     /// Performs an action with someone who answers. Returns the result and the exit code.
     func perform(
-        _ id: String, _ arguments: JSONObject, asking person: any Interaction, output: RecordingOutput = RecordingOutput()
+        _ id: String, _ arguments: JSONObject, asking person: any Interaction,
+        output: RecordingOutput = RecordingOutput()
     ) async throws -> (json: JSON, exit: ExitCode) {
         let value = try await session.perform(id, arguments, as: .person(person), output: output)
         return (value.json, value.exit)

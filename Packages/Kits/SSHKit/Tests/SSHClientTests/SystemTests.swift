@@ -127,8 +127,11 @@ struct SystemTests {
     func jump() async throws {
         try await Server.run { server in
             let name = "[127.0.0.1]:\(server.port)"
-            let lines = "Host server\nProxyJump jump\nHost jump\n" + Server.configuration(
-                port: server.port, in: server.folder, user: try SSHAccount.current(environment: [:]).name) + "Host *"
+            let lines =
+                "Host server\nProxyJump jump\nHost jump\n"
+                + Server.configuration(
+                    port: server.port, in: server.folder, user: try SSHAccount.current(environment: [:]).name)
+                + "Host *"
             let unknown = try await failure { try await with(server, lines) }
             #expect(unknown.kind == .unknownHost && unknown.message.contains("ssh trust"), "\(unknown)")
             try server.know("\(name) \(server.publicKey("host-ed25519"))\n")

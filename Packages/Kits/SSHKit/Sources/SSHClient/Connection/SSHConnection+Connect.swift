@@ -40,7 +40,8 @@ extension SSHConnection {
             let presented = try await present(settings, with: configuration, span)
             await presented.connection.close()
             return PresentedHostKey(
-                key: presented.key, address: presented.connection.address, verdict: presented.check.verdict(on: presented.key))
+                key: presented.key, address: presented.connection.address,
+                verdict: presented.check.verdict(on: presented.key))
         }
     }
 

@@ -43,7 +43,8 @@ final class AskedSecrets: Sendable {
         questions = configuration.questions
         self.settings = settings
         try Files.writeAtomically(Array(Self.script.utf8), to: path, mode: 0o700)
-        let pipe = unsafe mkfifo("\(path).questions", 0o600) == 0
+        let pipe =
+            unsafe mkfifo("\(path).questions", 0o600) == 0
             // Also for writing, so that it does not end with the first writer.
             ? unsafe open("\(path).questions", O_RDWR | O_NONBLOCK | O_CLOEXEC) : -1
         guard pipe >= 0 else {
@@ -106,7 +107,9 @@ final class AskedSecrets: Sendable {
             questions.tell?(PlainText.escape(text, limit: 300))
             return nil
         }
-        if text.hasPrefix("Enter passphrase for"), let file = text.quoted { return try await questions.passphrase?(file) }
+        if text.hasPrefix("Enter passphrase for"), let file = text.quoted {
+            return try await questions.passphrase?(file)
+        }
         if text.hasSuffix("'s password") || text.hasSuffix("'s password:") {
             return try await questions.password?("\(settings.user)@\(settings.hostName)")
         }

@@ -17,7 +17,8 @@ struct PrivateFolder: Sendable {
         Self.sweep(place)
         var template = Array("\(place)/\(Self.prefix)\(getpid())-XXXXXX".utf8CString)
         guard unsafe mkdtemp(&template) != nil else {
-            throw SSHError(.systemFailed, "no folder can be made in \(place) for the system's ssh: \(SystemError(errno))")
+            throw SSHError(
+                .systemFailed, "no folder can be made in \(place) for the system's ssh: \(SystemError(errno))")
         }
         path = String(decoding: template.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }

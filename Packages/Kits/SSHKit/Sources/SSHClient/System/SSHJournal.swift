@@ -11,7 +11,9 @@ struct SSHJournal: Sendable {
 
     /// All of it. A file that is not there says nothing.
     var text: String {
-        do throws(FileError) { return String(decoding: try Files.read(path, limit: Self.limit), as: UTF8.self) } catch { return "" }
+        do throws(FileError) { return String(decoding: try Files.read(path, limit: Self.limit), as: UTF8.self) } catch {
+            return ""
+        }
     }
 
     private var lines: [Substring] { text.split(whereSeparator: \.isNewline) }

@@ -77,7 +77,9 @@ public final class SystemSSH: SSHLink {
             let link = try SystemSSH(settings, configuration, reason: reason)
             var failure: any Error = SSHError.needsSystem(settings, "\(reason); its key is told to nobody else")
             // It cannot succeed, but only after the host has shown its key.
-            do { try await link.start(configuration, options: ["BatchMode=yes", "PreferredAuthentications=none"]) } catch {
+            do {
+                try await link.start(configuration, options: ["BatchMode=yes", "PreferredAuthentications=none"])
+            } catch {
                 failure = error
             }
             let key = link.presentedKey
@@ -93,7 +95,8 @@ public final class SystemSSH: SSHLink {
         let grant = Caller.current?.grant ?? configuration.withoutCaller
         try grant.check(.host(settings.hostName, port: settings.port))
         // ssh looks the name up by itself, and could be led to an address that the caller may not reach.
-        guard grant == .person || settings.hasNumericHost && settings.proxyJump == nil && settings.proxyCommand == nil else {
+        guard grant == .person || settings.hasNumericHost && settings.proxyJump == nil && settings.proxyCommand == nil
+        else {
             throw SSHError.needsSystem(settings, "\(reason); others than you need an address as its HostName for that")
         }
         guard !Command("ssh", environment: CommandEnvironment(settings.variables)).isMissing else {
@@ -142,7 +145,9 @@ public final class SystemSSH: SSHLink {
             } catch {
                 let isOver = error is CancellationError
                 failure = error as? SSHError
-                if failure == nil, !isOver { failure = SSHError(.systemFailed, AnyFailure(error).message, cause: error) }
+                if failure == nil, !isOver {
+                    failure = SSHError(.systemFailed, AnyFailure(error).message, cause: error)
+                }
             }
             let end = failure ?? asked.refusal ?? self?.journal.error(messages)
             self?.state.withLock { state in state.end = state.end ?? end }
@@ -162,14 +167,18 @@ public final class SystemSSH: SSHLink {
     }
 
     private func arguments(_ asked: AskedSecrets, _ first: [String]) -> [String] {
-        var options = first + [
-            "StrictHostKeyChecking=yes", "UpdateHostKeys=no", "ControlMaster=yes", "ControlPath=\(folder.file("s"))",
-            "ControlPersist=no", "PermitLocalCommand=yes", "LocalCommand=\(asked.acceptedCommand)", "LogLevel=DEBUG1",
-            "ClearAllForwardings=yes", "ForkAfterAuthentication=no", "SessionType=none", "StdinNull=yes", "Tunnel=no",
-            "NumberOfPasswordPrompts=\(max(settings.passwordPrompts, 1))",
-            "ConnectTimeout=\(settings.connectTimeout ?? 30)",
-            "ServerAliveInterval=\(settings.serverAliveInterval > 0 ? settings.serverAliveInterval : SSHConnection.aliveInterval)",
-        ]
+        var options =
+            first + [
+                "StrictHostKeyChecking=yes", "UpdateHostKeys=no", "ControlMaster=yes",
+                "ControlPath=\(folder.file("s"))",
+                "ControlPersist=no", "PermitLocalCommand=yes", "LocalCommand=\(asked.acceptedCommand)",
+                "LogLevel=DEBUG1",
+                "ClearAllForwardings=yes", "ForkAfterAuthentication=no", "SessionType=none", "StdinNull=yes",
+                "Tunnel=no",
+                "NumberOfPasswordPrompts=\(max(settings.passwordPrompts, 1))",
+                "ConnectTimeout=\(settings.connectTimeout ?? 30)",
+                "ServerAliveInterval=\(settings.serverAliveInterval > 0 ? settings.serverAliveInterval : SSHConnection.aliveInterval)",
+            ]
         // It gets the key that the host shows. Where the person's settings name one, that one stays.
         if !settings.hasKnownHostsCommand {
             options.append("KnownHostsCommand=/bin/sh -c \"test %t = NONE || echo %t %K >> \(folder.file("key"))\"")
@@ -260,14 +269,16 @@ public final class SystemSSH: SSHLink {
         if said.contains("refused by peer") || said.contains("request failed") {
             throw SSHError(
                 .channelRefused,
-                "\(settings.hostName) allows no further command (\(own.last)); fewer at once may help, or a higher MaxSessions there")
+                "\(settings.hostName) allows no further command (\(own.last)); fewer at once may help, or a higher MaxSessions there"
+            )
         }
         if said.contains("Received exit status from master 255") { return .exited(255) }
         // The name of the signal is not passed on.
         if journal.signals > signals { return .signalled("unknown") }
         throw SSHError(
             .disconnected,
-            "the connection to \(settings.hostName) has ended: \(own.last); the command may have run, and is not repeated")
+            "the connection to \(settings.hostName) has ended: \(own.last); the command may have run, and is not repeated"
+        )
     }
 }
 

@@ -27,7 +27,9 @@ public struct HostSelection: Sendable, Hashable {
                 wanted.append(.address(try SSHAddress(String(part))))
             }
         }
-        guard !wanted.isEmpty else { throw SSHError(.address, "no host is named; give a name, an address or a pattern") }
+        guard !wanted.isEmpty else {
+            throw SSHError(.address, "no host is named; give a name, an address or a pattern")
+        }
         (self.text, self.wanted, self.excluded) = (text, wanted, excluded)
     }
 
