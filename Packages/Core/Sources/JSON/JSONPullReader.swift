@@ -179,6 +179,15 @@ extension JSONPullReader {
         return try cursor.string(repairing: true)
     }
 
+    /// Reads a string and passes it on as it lies there, so that none is made of it.
+    public mutating func text<Result>(_ body: (JSONKey) throws -> Result) throws -> Result {
+        try expect(cursor.byte == JSONByte.quote, .string)
+        let token = try cursor.scanString(repairing: true)
+        guard token.isASCII, !token.hasEscapes else { return try body(cursor.text(of: token).utf8Span) }
+        let bytes = unsafe cursor.units(token.content)
+        return try body(unsafe UTF8Span(unchecked: bytes.span, isKnownASCII: true))
+    }
+
     /// Reads a number that is a 64-bit integer, however it is written.
     public mutating func int() throws(JSONError) -> Int {
         try expect(kind == .number, .number)

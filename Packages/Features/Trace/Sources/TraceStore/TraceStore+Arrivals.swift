@@ -36,13 +36,13 @@ extension TraceStore {
             var end = place
             let spans = try connection.all(
                 """
-                SELECT s.line, r.attributes, s.received, a.number FROM arrivals AS a
-                    JOIN spans AS s ON s.trace = a.trace AND s.span = a.span JOIN resources AS r ON r.number = s.resource
+                SELECT s.line, s.resource, s.received, a.number FROM arrivals AS a
+                    JOIN spans AS s ON s.trace = a.trace AND s.span = a.span
                     WHERE a.number > ? ORDER BY a.number LIMIT ?
                 """, place.span, Self.together
             ) { row in
                 end.span = try row[3]
-                return try StoredSpan(row, &programs)
+                return try StoredSpan(row, &programs, connection)
             }
             let logs = try connection.all(
                 Self.columns

@@ -44,12 +44,11 @@ extension StoredSpan: QueuedItem {
         var programs = ProgramCache()
         return try connection.all(
             """
-            SELECT s.line, r.attributes, s.received FROM unsent AS u
+            SELECT s.line, s.resource, s.received FROM unsent AS u
                 JOIN spans AS s ON s.trace = u.trace AND s.span = u.span
-                JOIN resources AS r ON r.number = s.resource
                 WHERE u.collector = ? ORDER BY u.number LIMIT ?
             """, collector, limit
-        ) { row in try StoredSpan(row, &programs) }
+        ) { row in try StoredSpan(row, &programs, connection) }
     }
 
     public func dequeue(from collector: Int, in connection: Connection) throws {

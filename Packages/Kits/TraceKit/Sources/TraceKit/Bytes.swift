@@ -67,9 +67,10 @@ extension Double {
 
 extension UInt64 {
     /// Reads digits in either case, without a sign.
-    init?(hexadecimal digits: some Collection<UInt8>) {
+    init?(hexadecimal digits: Span<UInt8>) {
         var value: UInt64 = 0
-        for digit in digits {
+        for place in digits.indices {
+            let digit = digits[place]
             switch digit {
             case 48...57: value = value << 4 | UInt64(digit - 48)
             case 65...70: value = value << 4 | UInt64(digit - 55)

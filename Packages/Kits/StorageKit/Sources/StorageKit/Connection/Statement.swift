@@ -168,15 +168,29 @@ public struct Row: ~Copyable {
     /// A value of another type is an error, never a silent zero. A missing value is an error unless the type is
     /// optional.
     public subscript<Value: Storable>(column: Int) -> Value {
-        get throws(StorageError) {
-            let stored = try statement.value(at: column)
-            guard let value = Value(stored: stored) else {
-                throw StorageError(
-                    .mismatch, "column \(column) contains \(stored.name), which is not a valid \(Value.self)")
-            }
-            return value
-        }
+        get throws(StorageError) { try value(at: column) }
     }
+
+    private func value<Value: Storable>(at column: Int) throws(StorageError) -> Value {
+        let stored = try statement.value(at: column)
+        guard let value = Value(stored: stored) else {
+            throw StorageError(
+                .mismatch, "column \(column) contains \(stored.name), which is not a valid \(Value.self)")
+        }
+        return value
+    }
+}
+
+// The same for types of which queries read many values, because generic code looks its types up whenever it runs.
+extension Row {
+    /// Bytes.
+    public subscript(column: Int) -> [UInt8] { get throws(StorageError) { try value(at: column) } }
+    /// A text.
+    public subscript(column: Int) -> String { get throws(StorageError) { try value(at: column) } }
+    /// A number.
+    public subscript(column: Int) -> Int { get throws(StorageError) { try value(at: column) } }
+    /// A truth value.
+    public subscript(column: Int) -> Bool { get throws(StorageError) { try value(at: column) } }
 }
 
 extension Statement {

@@ -32,8 +32,9 @@ extension SpanLine {
                 case "name": draft.name = try reader.string()
                 case "scope": draft.scope = try reader.string()
                 case "kind":
-                    let word = try reader.string()
-                    draft.kind = SpanRecord.Kind.all.first { $0.word == word } ?? .internal
+                    draft.kind = try reader.text { word in
+                        SpanRecord.Kind.all.first { $0.literal ~= word } ?? .internal
+                    }
                 case "start_us": draft.start = Timestamp(microseconds: Int64(try reader.int()))
                 case "duration_ns": draft.nanoseconds = Int64(try reader.int())
                 case "failure": draft.failure = try reader.string()
@@ -128,18 +129,21 @@ private struct Draft {
 extension JSONPullReader {
     /// An id of 32 digits; nil if it is none.
     fileprivate mutating func traceID() throws -> TraceID? {
-        let text = try string()
-        guard text.utf8.count == 32, let high = UInt64(hexadecimal: text.utf8.prefix(16)),
-            let low = UInt64(hexadecimal: text.utf8.suffix(16))
-        else { return nil }
-        return TraceID(words: (high, low))
+        try text { text in
+            let digits = text.span
+            guard digits.count == 32, let high = UInt64(hexadecimal: digits.extracting(..<16)),
+                let low = UInt64(hexadecimal: digits.extracting(16...))
+            else { return nil }
+            return TraceID(words: (high, low))
+        }
     }
 
     /// An id of 16 digits; nil if it is none.
     fileprivate mutating func spanID() throws -> SpanID? {
-        let text = try string()
-        guard text.utf8.count == 16, let word = UInt64(hexadecimal: text.utf8) else { return nil }
-        return SpanID(word: word)
+        try text { text in
+            guard text.count == 16, let word = UInt64(hexadecimal: text.span) else { return nil }
+            return SpanID(word: word)
+        }
     }
 
     /// The members of an object, and nothing for another value.

@@ -289,8 +289,9 @@ extension JSONPullReader {
 extension TraceID {
     /// Reads 32 digits in either case; nil for anything else, and for zero.
     init?(digits: String) {
-        guard digits.utf8.count == 32, let high = UInt64(hexadecimal: digits.utf8.prefix(16)),
-            let low = UInt64(hexadecimal: digits.utf8.suffix(16))
+        let digits = digits.utf8Span.span
+        guard digits.count == 32, let high = UInt64(hexadecimal: digits.extracting(..<16)),
+            let low = UInt64(hexadecimal: digits.extracting(16...))
         else { return nil }
         self.init(words: (high, low))
     }
@@ -299,7 +300,8 @@ extension TraceID {
 extension SpanID {
     /// Reads 16 digits in either case; nil for anything else, and for zero.
     init?(digits: String) {
-        guard digits.utf8.count == 16, let word = UInt64(hexadecimal: digits.utf8) else { return nil }
+        let digits = digits.utf8Span.span
+        guard digits.count == 16, let word = UInt64(hexadecimal: digits) else { return nil }
         self.init(word: word)
     }
 }
