@@ -338,6 +338,6 @@ extension ProductTests {
         "mcp.complete",
         "mcp.gateway.list", "mcp.gateway.tools", "mcp.gateway.use", "mcp.get", "mcp.install", "mcp.login", "mcp.ping",
         "mcp.prompts", "mcp.read", "mcp.resources", "mcp.test",
-        "mcp.tools", "ssh.run", "ssh.test", "ssh.trust", "trace.send",
+        "mcp.tools", "ssh.forward", "ssh.run", "ssh.test", "ssh.trust", "trace.send",
     ]
 }

@@ -7,7 +7,7 @@ import SSHClient
 struct Fleet: Sendable {
     let targets: [Target]
     private let width: Int
-    private let loop = EventLoop()
+    let loop = EventLoop()
     private let keys: KeyQuestions?
     private let secrets: SecretQuestions
 

@@ -10,7 +10,7 @@ struct HostActions: Sendable {
     let parallel: Int
     let secrets: @Sendable () -> (any SecretStore)?
 
-    var all: [Action] { [hosts, test, run, trust] }
+    var all: [Action] { [hosts, test, run, forward, trust] }
 
     private var given: Parameter<HostNames> {
         .argument(
@@ -123,6 +123,42 @@ struct HostActions: Sendable {
         )
         .example("martlet ssh run 'web*' -- uptime", "Run a command on all hosts whose names begin with web")
         .example("martlet ssh run db1 -- sh -c 'df -h | tail -1'", "Run a line of a shell")
+    }
+
+    // MARK: Forward
+
+    private var forward: Action {
+        Action(
+            "ssh.forward", "Pass a port of this machine on to one behind a host", .destroys,
+            .argument(
+                "host", "The host: a name of your SSH settings, or an address", as: HostNames.self,
+                completion: book.completion),
+            .argument("to", "Port there, or host:port as the host calls it", as: DestinationValue.self),
+            .option("port", "Port of 127.0.0.1 to listen on, 0 for any; default: the same as there", as: Int?.self),
+            .option("socket", "Path of a socket to listen on instead", as: OwnPath?.self)
+        ) { context, names, to, port, socket in
+            let destination = to.destination
+            try context.caller.grant.check(.host(destination.host, port: destination.port))
+            let local: PortForward.Local =
+                if let socket { .socket(try context.text(of: socket)) } else { .port(port ?? destination.port) }
+            return try await ForwardAction(
+                fleet: try fleet(names, context), destination: destination, local: local, context: context
+            ).perform()
+        }
+        .agreedByCall()
+        .byName()
+        .sending()
+        .streaming(ForwardAction.events)
+        .question(KeyQuestions.questionID, "Whether to trust the key of an unknown host; only on a terminal")
+        .question("ssh.passphrase", "The passphrase of a key, if the vault does not have it")
+        .question("ssh.password", "Your password on the host, if the vault does not have it")
+        .question("ssh.answer", "The answer to a question of the host, such as a code")
+        .details(
+            "It lasts until it is stopped. Only this machine can connect to the port, and only you to a socket. Up to eight connections "
+                + "are passed on at once; more wait. A bundle must list both the host's address and the one behind it in permissions.hosts."
+        )
+        .example("martlet ssh forward db1 5432", "Reach the database of db1 at 127.0.0.1:5432")
+        .example("martlet ssh forward gate intranet:80 --port 8080", "Reach a server that gate can reach")
     }
 
     // MARK: Trust

@@ -20,7 +20,8 @@ struct HostTests {
                     of: SSHFeature.self, in: folder, settings: #"{"ssh": {"config": "\#(folder)/config"}}"#,
                     texts: [
                         "ssh.hosts.match": reason, "ssh.test.hosts": reason, "ssh.run.hosts": reason,
-                        "ssh.trust.hosts": reason, "ssh.trust.fingerprint": "it is compared, and leads nowhere",
+                        "ssh.trust.hosts": reason, "ssh.forward.host": reason, "ssh.forward.to": reason,
+                        "ssh.trust.fingerprint": "it is compared, and leads nowhere",
                     ])
                 for violation in violations { Issue.record("\(violation)") }
             }

@@ -134,6 +134,42 @@ struct RunTests {
         }
     }
 
+    @Test("A port of this machine leads to one behind a host, until it is stopped, and only for whom both are granted")
+    func forward() async throws {
+        try await SSHServer.withHost { server, host in
+            try server.trust("ed25519")
+            let output = RecordingOutput()
+            let running = Task {
+                try await host.perform(
+                    "ssh.forward", ["host": "db", "to": .string("127.0.0.1:\(server.port)"), "port": 0],
+                    asking: HeadlessInteraction(), output: output)
+            }
+            await output.wait { $0.contains { $0.type == "listening" } }
+            let address = try #require(output.events.first?.fields["address"]?.string)
+            #expect(output.text == "\(address) leads to 127.0.0.1:\(server.port) behind db; Ctrl-C ends it\n")
+            // What answers there is the server itself.
+            let port = address.split(separator: ":").last ?? ""
+            let found = try await SSHServer.shell("ssh-keyscan -t ed25519 -p \(port) 127.0.0.1 2>/dev/null")
+            let key = try server.publicKey("host-ed25519")
+            #expect(String(decoding: found, as: UTF8.self).contains(key))
+            await output.wait { $0.contains { $0.type == "ended" } }
+            running.cancel()
+            await #expect(throws: CancellationError.self) { try await running.value }
+            let declared = try #require(host.composition.registry.actions["ssh.forward"]?.events)
+            for event in output.events { #expect(declared.problems(in: event.json).isEmpty, "\(event)") }
+
+            let several = try await host.failure("ssh.forward", ["host": "web*", "to": "22", "port": 0])
+            #expect(several.exit == .usage)
+            let layer = Grant.Layer(
+                .bundle("b"), effects: .destroys, actions: ["ssh.forward"], hosts: .named(["127.0.0.1:\(server.port)"]))
+            await #expect(throws: AccessFailure.self) {
+                try await host.session.perform(
+                    "ssh.forward", ["host": "db", "to": "10.1.2.3:80", "port": 0],
+                    as: .person(ScriptedPerson(says: true)).narrowed(by: Grant(layer)), output: RecordingOutput())
+            }
+        }
+    }
+
     @Test("A passphrase is asked for once for all hosts, and again where it was wrong")
     func passphrase() async throws {
         try await SSHServer.withHost { server, host in

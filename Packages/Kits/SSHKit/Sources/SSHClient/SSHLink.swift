@@ -14,6 +14,12 @@ public protocol SSHLink: AnyObject, Sendable {
     func run(
         _ command: SSHCommand, input: SSHInput, receive: @escaping @Sendable (SSHPiece) async throws -> Void
     ) async throws -> SSHExit
+    /// Connects from the host to another address, and passes bytes in both directions until both have ended.
+    ///
+    /// - Parameter receive: gets what comes, and nil at its end.
+    func stream(
+        to destination: SSHDestination, input: SSHInput, receive: @escaping @Sendable ([UInt8]?) async throws -> Void
+    ) async throws
     /// Ends it and everything that runs on it.
     func close() async
 }

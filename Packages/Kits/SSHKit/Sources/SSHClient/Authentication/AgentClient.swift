@@ -19,28 +19,12 @@ struct AgentClient: Sendable {
     init(_ path: String, loop: EventLoop) throws {
         let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         guard socket >= 0 else { throw Problem(words: SystemError(errno).description) }
-        guard Self.connect(socket, path) == 0 else {
+        guard unsafe UnixAddress.with(path, { unsafe Glibc.connect(socket, $0, $1) }) == 0 else {
             let reason = SystemError(errno).description
             Glibc.close(socket)
             throw Problem(words: "the agent at \(path) cannot be reached: \(reason)")
         }
         descriptor = try LoopDescriptor(owning: socket, loop: loop)
-    }
-
-    private static func connect(_ socket: Int32, _ path: String) -> Int32 {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8)
-        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path), !bytes.contains(0) else {
-            errno = ENAMETOOLONG
-            return -1
-        }
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
-        return unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe Glibc.connect(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
     }
 
     /// Its keys that we can read, in its order.

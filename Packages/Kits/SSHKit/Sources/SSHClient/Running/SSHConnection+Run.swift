@@ -63,7 +63,12 @@ extension SSHConnection {
     private func startChannel(_ command: SSHCommand) async throws -> SSHChannel {
         try await opening.take()
         defer { opening.pass() }
-        let channel = try await openChannel()
+        let channel = try await openChannel("session", []) { [settings] problem in
+            SSHError(
+                .channelRefused,
+                "\(settings.hostName) opens no further channel (\(problem)); fewer commands at once may help, or a higher MaxSessions "
+                    + "there")
+        }
         do {
             try await start(command, on: channel)
             return channel
@@ -78,13 +83,22 @@ extension SSHConnection {
         SSHError(.disconnected, "\(error.message); the command may have run, and is not repeated", cause: error)
     }
 
-    private func openChannel() async throws -> SSHChannel {
+    /// Opens a channel of a kind, with the message that belongs to its request.
+    ///
+    /// - Parameter refusal: the error if the host refuses, from its words.
+    func openChannel(
+        _ kind: String, _ message: [UInt8], refusal: (String) -> SSHError
+    ) async throws -> SSHChannel {
         var channel: OpaquePointer?
         let code: Int
         do {
             // The state of a request whose task was cancelled is in the session: the next one goes on with it.
             code = try await perform(until: .now + Self.patience) { session in
-                unsafe channel = unsafe libssh2_channel_open_ex(session.raw, "session", 7, Self.window, 32_768, nil, 0)
+                unsafe channel = unsafe message.withUnsafeBytes { bytes in
+                    unsafe libssh2_channel_open_ex(
+                        session.raw, kind, UInt32(kind.utf8.count), Self.window, 32_768,
+                        bytes.baseAddress?.assumingMemoryBound(to: CChar.self), UInt32(bytes.count))
+                }
                 return unsafe channel == nil ? Int(unsafe libssh2_session_last_errno(session.raw)) : 0
             }
         } catch {
@@ -93,10 +107,7 @@ extension SSHConnection {
         }
         guard let channel = unsafe channel else {
             guard code == Int(LIBSSH2_ERROR_CHANNEL_FAILURE) else { throw failure("no channel was opened") }
-            throw SSHError(
-                .channelRefused,
-                "\(settings.hostName) opens no further channel (\(session.problem)); fewer commands at once may help, or a "
-                    + "higher MaxSessions there")
+            throw refusal(session.problem)
         }
         return unsafe SSHChannel(handle: channel)
     }
@@ -114,13 +125,13 @@ extension SSHConnection {
         guard code == 0 else { throw failure("the command was not started") }
     }
 
-    private func failure(_ words: String) -> SSHError {
+    func failure(_ words: String) -> SSHError {
         SSHError(.handshake, "\(words) on \(settings.hostName): \(session.problem)")
     }
 
     /// Closes a channel, also in a cancelled task. If the host does not take part, the channel is left to the session: so is that
     /// of a cancelled task, since a host closes its side only when the command has ended.
-    private func free(_ channel: SSHChannel) async {
+    func free(_ channel: SSHChannel) async {
         let isCancelled = Task.isCancelled
         await shielded { [self] in
             do {
@@ -157,7 +168,7 @@ extension SSHConnection {
         }
     }
 
-    private func send(_ input: SSHInput, on channel: SSHChannel) async throws {
+    func send(_ input: SSHInput, on channel: SSHChannel) async throws {
         switch input {
         case .none: break
         case .bytes(let bytes): guard try await write(bytes, on: channel) else { return }

@@ -206,22 +206,29 @@ public final class SystemSSH: SSHLink {
         }
     }
 
+    /// An ssh that works on the connection.
+    private func onMaster(_ options: [String], _ words: [String], _ log: String) -> Command {
+        // Without the socket, ssh would connect by itself.
+        let standard = [
+            "-F", "none", "-S", folder.file("s"), "-o", "ControlMaster=no", "-o", "ProxyCommand=/bin/false", "-o",
+            "LogLevel=DEBUG2", "-E", log, "-x", "-a", "-T", "-e", "none",
+        ]
+        var process = Command(
+            "ssh", standard + options + ["--", settings.address.host] + words, environment: environment)
+        process.input = .pipe
+        process.hasOwnSession = true
+        process.endsWithParent = true
+        process.hasNoCore = true
+        return process
+    }
+
     private func runOnMaster(
         _ command: SSHCommand, _ input: SSHInput, _ receive: @escaping @Sendable (SSHPiece) async throws -> Void
     ) async throws -> SSHExit {
         let log = folder.file("log-\(UInt64.random(in: 0...UInt64.max))")
         defer { unsafe unlink(log) }
-        // Without the socket, ssh would connect by itself.
-        let words = [
-            "-F", "none", "-S", folder.file("s"), "-o", "ControlMaster=no", "-o", "ProxyCommand=/bin/false", "-o",
-            "LogLevel=DEBUG2", "-E", log, "-x", "-a", "-T", "-e", "none", "--", settings.address.host, command.line,
-        ]
-        var process = Command("ssh", words, environment: environment)
+        var process = onMaster([], [command.line], log)
         process.errors = .pipe
-        process.input = .pipe
-        process.hasOwnSession = true
-        process.endsWithParent = true
-        process.hasNoCore = true
         let signals = journal.signals
         let status = try await launcher.withChild(process) { child in
             let (output, errors, turn) = (try child.output, try child.errors, Turn())
@@ -246,6 +253,36 @@ public final class SystemSSH: SSHLink {
             return try await child.exitStatus()
         }
         return try exit(status, SSHJournal(path: log, settings: settings), signals)
+    }
+
+    public func stream(
+        to destination: SSHDestination, input: SSHInput, receive: @escaping @Sendable ([UInt8]?) async throws -> Void
+    ) async throws {
+        if let end = state.withLock({ $0.end }) { throw end }
+        try await Tracer.current.span("ssh forward", .client, of: "ssh") { span in
+            span.set(.serverAddress, .string(destination.host))
+            span.set(.serverPort, .int(destination.port))
+            let own = SSHJournal(path: folder.file("log-\(UInt64.random(in: 0...UInt64.max))"), settings: settings)
+            defer { unsafe unlink(own.path) }
+            let status = try await launcher.withChild(onMaster(["-W", "\(destination)"], [], own.path)) { child in
+                let output = try child.output
+                return try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { try await Self.feed(input, to: child) }
+                    group.addTask {
+                        while let piece = try await output.read() { try await receive(piece) }
+                        try await receive(nil)
+                    }
+                    try await group.waitForAll()
+                    return try await child.exitStatus()
+                }
+            }
+            guard !status.isSuccess else { return }
+            if state.withLock({ $0.end }) == nil, own.text.contains("open failed") || own.text.contains("refused") {
+                throw SSHError(
+                    .channelRefused, "\(settings.hostName) does not connect to \(destination): \(own.last)")
+            }
+            throw SSHError(.disconnected, "the connection to \(settings.hostName) has ended: \(own.last)")
+        }
     }
 
     private static func feed(_ input: SSHInput, to child: ChildProcess) async throws {
