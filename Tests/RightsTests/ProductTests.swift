@@ -317,7 +317,7 @@ extension ProductTests {
         "mcp.replay",
         "mcp.serve",
         "mcp.serve.conversation", "mcp.serve.conversations", "mcp.test", "mcp.use", "run.install", "run.uninstall",
-        "ssh.run",
+        "ssh.forward", "ssh.run",
         "ssh.trust", "trace.clear", "trace.serve",
     ]
 

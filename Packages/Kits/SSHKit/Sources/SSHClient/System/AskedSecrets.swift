@@ -31,12 +31,20 @@ final class AskedSecrets: Sendable {
     private let questions: SSHQuestions
     private let settings: SSHSettings
     private let pipe: LoopDescriptor
-    private let refused = Mutex<SSHError?>(nil)
+    private let state = Mutex((refusal: SSHError?.none, isAsking: false, hasAsked: false))
 
     /// Fulfilled when the user is accepted.
     let isAccepted = Promise<Void>()
     /// Why a question was not answered, if that is what went wrong.
-    var refusal: SSHError? { refused.withLock { $0 } }
+    var refusal: SSHError? { state.withLock { $0.refusal } }
+
+    /// Whether a question was open at some time since the last call.
+    func hasAsked() -> Bool {
+        state.withLock { state in
+            defer { state.hasAsked = state.isAsking }
+            return state.hasAsked
+        }
+    }
 
     init(in folder: PrivateFolder, _ configuration: SSHConfiguration, _ settings: SSHSettings) throws {
         path = folder.file("ask")
@@ -85,6 +93,8 @@ final class AskedSecrets: Sendable {
         if message == Self.accepted { return isAccepted.settle(()) }
         let parts = message.split(separator: "\n", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, let process = pid_t(parts[0]) else { return }
+        state.withLock { state in (state.isAsking, state.hasAsked) = (true, true) }
+        defer { state.withLock { $0.isAsking = false } }
         let answer = try await answer(String(parts[2]), kind: String(parts[1]))
         try give(answer, to: process)
     }
@@ -95,8 +105,8 @@ final class AskedSecrets: Sendable {
         // A key of a host that ssh connects through, which has settings of its own.
         if kind == "confirm" || text.contains("(yes/no") {
             let name = text.quoted ?? "a host on the way"
-            refused.withLock {
-                $0 = SSHError(
+            state.withLock {
+                $0.refusal = SSHError(
                     .unknownHost,
                     "\(PlainText.escape(name, limit: 120)), through which the settings lead, is not a known host; accept its key "
                         + "first with: martlet ssh trust HOST")

@@ -1,19 +1,45 @@
 import Capabilities
 import FileKit
+import Glibc
 import SSHCore
 
-/// What the system's ssh says about a connection, in the file that it writes with LogLevel DEBUG1.
+/// What the system's ssh says about a connection, with LogLevel DEBUG1.
 struct SSHJournal: Sendable {
-    let path: String
+    let text: String
     let settings: SSHSettings
 
+    /// A file gets no larger than that for long.
     private static let limit = 1 << 20
 
-    /// All of it. A file that is not there says nothing.
-    var text: String {
-        do throws(FileError) { return String(decoding: try Files.read(path, limit: Self.limit), as: UTF8.self) } catch {
-            return ""
+    /// Reads what ssh has written to a file, the last of it if it is long. A file that is not there says nothing.
+    ///
+    /// - Parameters:
+    ///   - start: what was said before this place is left out.
+    ///   - messages: what it has said elsewhere before.
+    init(path: String, _ settings: SSHSettings, from start: Int = 0, before messages: [UInt8] = []) {
+        var bytes = messages
+        do throws(FileError) {
+            let file = try FileDescriptor.reading(path)
+            lseek(file.rawValue, off_t(max(start, Self.size(path) - Self.limit)), SEEK_SET)
+            while true {
+                let piece = try file.read(upTo: 1 << 16)
+                if piece.isEmpty { break }
+                bytes += piece
+            }
+        } catch {
+            // There is nothing to tell.
         }
+        (text, self.settings) = (String(decoding: bytes, as: UTF8.self), settings)
+    }
+
+    /// The bytes of a file now.
+    static func size(_ path: String) -> Int {
+        do throws(FileError) { return Int(try Files.info(path).size) } catch { return 0 }
+    }
+
+    /// Empties a file that has become large. ssh appends to it.
+    static func shorten(_ path: String) {
+        if size(path) > limit { unsafe truncate(path, 0) }
     }
 
     private var lines: [Substring] { text.split(whereSeparator: \.isNewline) }
@@ -24,18 +50,15 @@ struct SSHJournal: Sendable {
         return line.map { PlainText.escape(String($0), limit: 300) } ?? "ssh says nothing about it"
     }
 
-    /// How many commands a signal has ended so far.
-    var signals: Int { lines.count { $0.contains("rtype exit-signal") } }
+    /// Whether a signal has ended a command.
+    var hasSignal: Bool { lines.contains { $0.contains("rtype exit-signal") } }
 
     /// Why ssh has ended.
-    ///
-    /// - Parameter messages: what it has said elsewhere.
-    func error(_ messages: [UInt8] = []) -> SSHError {
-        let lines = String(decoding: messages, as: UTF8.self).split(whereSeparator: \.isNewline) + lines
+    func error(wasAccepted: Bool) -> SSHError {
         let own = lines.filter { !$0.hasPrefix("debug") }.map { PlainText.escape(String($0), limit: 300) }
         let whole = own.joined(separator: "\n")
-        let last = own.last { !$0.isEmpty } ?? last
-        if lines.contains(where: { $0.contains("Authenticated to") }) {
+        let last = last
+        if wasAccepted {
             return SSHError(.disconnected, "the connection to \(settings.hostName) has ended: \(last)")
         }
         if whole.contains("REVOKED") || whole.contains("is marked as revoked") {

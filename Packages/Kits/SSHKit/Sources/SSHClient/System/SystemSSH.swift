@@ -15,7 +15,6 @@ public final class SystemSSH: SSHLink {
     public let reason: String?
     private let environment: CommandEnvironment
     private let folder: PrivateFolder
-    private let journal: SSHJournal
     private let launcher: Launcher
     private let state = Mutex(State())
 
@@ -32,10 +31,12 @@ public final class SystemSSH: SSHLink {
         environment = CommandEnvironment.inheriting(settings.variables)
         launcher = Caller.current == nil && configuration.withoutCaller == .person ? .standalone : Launcher()
         folder = try PrivateFolder(settings.variables)
-        journal = SSHJournal(path: folder.file("log"), settings: settings)
     }
 
-    deinit { folder.remove() }
+    deinit {
+        state.withLock { $0.master }?.cancel()
+        folder.remove()
+    }
 
     /// Connects, with a question about an unknown key.
     static func connect(
@@ -128,12 +129,10 @@ public final class SystemSSH: SSHLink {
         command.endsWithParent = true
         command.hasNoCore = true
         // It belongs to this link, which cancels it and waits for its end when it is closed.
-        let master = Task { [launcher, command, weak self] in
-            var failure: SSHError?
-            // What it says before it opens its file, such as about an option that it does not know.
-            var messages: [UInt8] = []
+        let master = Task { [launcher, command, settings, path = log, weak self] in
+            var failure: any Error
             do {
-                messages = try await launcher.withChild(command) { child in
+                let messages = try await launcher.withChild(command) { child in
                     try await withThrowingTaskGroup(of: Void.self) { group in
                         group.addTask { try await asked.serve() }
                         group.addTask { _ = try await child.exitStatus() }
@@ -142,20 +141,34 @@ public final class SystemSSH: SSHLink {
                     }
                     return child.errorTail
                 }
+                // Of an option that it does not know, for instance, it tells before it opens its file.
+                let journal = SSHJournal(path: path, settings, before: messages)
+                failure = asked.refusal ?? journal.error(wasAccepted: asked.isAccepted.isSettled)
             } catch {
-                let isOver = error is CancellationError
-                failure = error as? SSHError
-                if failure == nil, !isOver {
-                    failure = SSHError(.systemFailed, AnyFailure(error).message, cause: error)
-                }
+                failure = error
             }
-            let end = failure ?? asked.refusal ?? self?.journal.error(messages)
+            let end = failure as? SSHError ?? SSHError(.systemFailed, AnyFailure(failure).message, cause: failure)
             self?.state.withLock { state in state.end = state.end ?? end }
-            asked.isAccepted.settle(with: .failure(end ?? SSHError(.closed, "the connection was closed")))
+            asked.isAccepted.settle(with: .failure(failure))
         }
         state.withLock { $0.master = master }
-        try await asked.isAccepted.value()
+        try await waitUntilAccepted(asked)
     }
+
+    /// Waits for the host, and for as long as a person takes to answer.
+    private func waitUntilAccepted(_ asked: AskedSecrets) async throws {
+        while try await withTimeLimit(Self.patience, on: ContinuousClock(), asked.isAccepted.value) == nil {
+            guard asked.hasAsked() else {
+                throw SSHError(.timedOut, "\(settings.hostName) does not answer in time")
+            }
+        }
+    }
+
+    /// Where the ssh that holds the connection tells what it does.
+    private var log: String { folder.file("log") }
+
+    /// How long the host may take for all before it accepts the user.
+    private static let patience = Duration.seconds(90)
 
     /// The key that the host has shown, if it could be told.
     private var presentedKey: HostKey? {
@@ -183,7 +196,7 @@ public final class SystemSSH: SSHLink {
         if !settings.hasKnownHostsCommand {
             options.append("KnownHostsCommand=/bin/sh -c \"test %t = NONE || echo %t %K >> \(folder.file("key"))\"")
         }
-        var words = ["-x", "-a", "-T", "-E", journal.path]
+        var words = ["-x", "-a", "-T", "-E", log]
         if let file = settings.configurationFile { words += ["-F", file] }
         for option in options { words += ["-o", option] }
         if let user = settings.address.user { words += ["-l", user] }
@@ -225,11 +238,11 @@ public final class SystemSSH: SSHLink {
     private func runOnMaster(
         _ command: SSHCommand, _ input: SSHInput, _ receive: @escaping @Sendable (SSHPiece) async throws -> Void
     ) async throws -> SSHExit {
-        let log = folder.file("log-\(UInt64.random(in: 0...UInt64.max))")
-        defer { unsafe unlink(log) }
-        var process = onMaster([], [command.line], log)
+        let own = folder.file("log-\(UInt64.random(in: 0...UInt64.max))")
+        defer { unsafe unlink(own) }
+        var process = onMaster([], [command.line], own)
         process.errors = .pipe
-        let signals = journal.signals
+        let said = SSHJournal.size(log)
         let status = try await launcher.withChild(process) { child in
             let (output, errors, turn) = (try child.output, try child.errors, Turn())
             try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -252,7 +265,9 @@ public final class SystemSSH: SSHLink {
             }
             return try await child.exitStatus()
         }
-        return try exit(status, SSHJournal(path: log, settings: settings), signals)
+        let since = SSHJournal(path: log, settings, from: said)
+        SSHJournal.shorten(log)
+        return try exit(status, SSHJournal(path: own, settings), hasSignal: since.hasSignal)
     }
 
     public func stream(
@@ -262,9 +277,9 @@ public final class SystemSSH: SSHLink {
         try await Tracer.current.span("ssh forward", .client, of: "ssh") { span in
             span.set(.serverAddress, .string(destination.host))
             span.set(.serverPort, .int(destination.port))
-            let own = SSHJournal(path: folder.file("log-\(UInt64.random(in: 0...UInt64.max))"), settings: settings)
-            defer { unsafe unlink(own.path) }
-            let status = try await launcher.withChild(onMaster(["-W", "\(destination)"], [], own.path)) { child in
+            let own = folder.file("log-\(UInt64.random(in: 0...UInt64.max))")
+            defer { unsafe unlink(own) }
+            let status = try await launcher.withChild(onMaster(["-W", "\(destination)"], [], own)) { child in
                 let output = try child.output
                 return try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask { try await Self.feed(input, to: child) }
@@ -277,11 +292,12 @@ public final class SystemSSH: SSHLink {
                 }
             }
             guard !status.isSuccess else { return }
-            if state.withLock({ $0.end }) == nil, own.text.contains("open failed") || own.text.contains("refused") {
+            let said = SSHJournal(path: own, settings)
+            if state.withLock({ $0.end }) == nil, said.text.contains("open failed") || said.text.contains("refused") {
                 throw SSHError(
-                    .channelRefused, "\(settings.hostName) does not connect to \(destination): \(own.last)")
+                    .channelRefused, "\(settings.hostName) does not connect to \(destination): \(said.last)")
             }
-            throw SSHError(.disconnected, "the connection to \(settings.hostName) has ended: \(own.last)")
+            throw SSHError(.disconnected, "the connection to \(settings.hostName) has ended: \(said.last)")
         }
     }
 
@@ -300,7 +316,7 @@ public final class SystemSSH: SSHLink {
     }
 
     /// How a command has ended. ssh says 255 for its own errors and for signals, but commands may do so too.
-    private func exit(_ status: ChildStatus, _ own: SSHJournal, _ signals: Int) throws -> SSHExit {
+    private func exit(_ status: ChildStatus, _ own: SSHJournal, hasSignal: Bool) throws -> SSHExit {
         if case .exited(let code) = status, code != 255 { return .exited(Int(code)) }
         let said = own.text
         if said.contains("refused by peer") || said.contains("request failed") {
@@ -311,7 +327,7 @@ public final class SystemSSH: SSHLink {
         }
         if said.contains("Received exit status from master 255") { return .exited(255) }
         // The name of the signal is not passed on.
-        if journal.signals > signals { return .signalled("unknown") }
+        if hasSignal { return .signalled("unknown") }
         throw SSHError(
             .disconnected,
             "the connection to \(settings.hostName) has ended: \(own.last); the command may have run, and is not repeated"
