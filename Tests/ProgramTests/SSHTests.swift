@@ -62,6 +62,31 @@ struct SSHTests {
         }
     }
 
+    @Test("are steps of bundles, which reach only what they list") func bundle() async throws {
+        try await withServer { server, home, variables in
+            try server.trust("ed25519")
+            let root = #filePath.split(separator: "/").dropLast(3).map { "/\($0)" }.joined()
+            let text = String(
+                decoding: try Files.read("\(root)/Apps/examples/bundles/host-check.yaml", limit: 1 << 16), as: UTF8.self
+            )
+            try write(text, to: "\(home)/all.yaml")
+            // A star covers no address of this machine.
+            let refused = try await Program.martlet.run(
+                ["run", "all.yaml", "--input", "hosts=web*"], home: home, adding: variables)
+            #expect(refused.code == 2 && refused.errors.contains("may not connect to 127.0.0.1"), "\(refused.errors)")
+            let own = text.split(separator: #"["*"]"#, omittingEmptySubsequences: false).joined(
+                separator: "[127.0.0.1]")
+            try write(own, to: "\(home)/own.yaml")
+            let run = try await Program.martlet.run(
+                ["run", "own.yaml", "--input", "hosts=web*", "--json"], home: home, adding: variables)
+            #expect(run.code == 0, "\(run.output)\(run.errors)")
+            #expect(try run.output.json()["outputs"]?["hosts"] == 2)
+            let dead = try await Program.martlet.run(
+                ["run", "own.yaml", "--input", "hosts=web1,dead"], home: home, adding: variables)
+            #expect(dead.code == 4 && dead.errors.contains("Connection refused"), "\(dead.output)\(dead.errors)")
+        }
+    }
+
     @Test("ask about the keys of unknown hosts on a terminal, together") func question() async throws {
         try await withServer { server, home, variables in
             let script =

@@ -18,6 +18,8 @@ struct ShellHome: Sendable {
                 path: path,
                 variables: [
                     "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": path, "LANG": "C.UTF-8", "COLORFGBG": "15;0",
+                    // Not the hosts of the person who tests, which are found whatever HOME says.
+                    "MARTLET_SSH_CONFIG": "/dev/null",
                 ])
             let result: Result<T, any Error>
             do { result = .success(try await body(home)) } catch { result = .failure(error) }

@@ -1,6 +1,7 @@
 import Capabilities
 public import Registry
 import SSHClient
+import Screens
 public import Settings
 
 /// Commands on other machines, over connections that are verified as OpenSSH verifies them.
@@ -33,5 +34,13 @@ public struct SSHFeature: Feature {
             book: HostBook(config: config), parallel: parallel,
             secrets: { whole.registry?.optional((any SecretStore).self) })
         for action in hosts.all { registry.add(action) }
+        registry.addScreen(
+            "ssh.machines", "Hosts", .tab("Servers"), listing: "ssh.hosts", id: "host",
+            links: [
+                .action("ssh.run", "Run", key: "r", ["hosts": .row("host")]),
+                .action("ssh.test", "Connect", key: "t", ["hosts": .row("host")]),
+                .action("ssh.forward", "Forward a port", key: "f", ["host": .row("host")]),
+                .action("ssh.trust", "Trust", key: "k", ["hosts": .row("host")]),
+            ])
     }
 }

@@ -156,10 +156,11 @@ extension TraceStore {
     ///   - last: only those that come after this one; nil for the first.
     ///   - limit: how many.
     public func spans(of trace: String, after last: TraceSpan? = nil, limit: Int) async throws -> [StoredSpan] {
-        try await database.read { connection in
+        let lines = try await database.read { connection in
             var programs = ProgramCache()
-            return try connection.spans(of: trace, after: last, limit: limit, &programs)
+            return try connection.spanLines(of: trace, after: last, limit: limit, &programs)
         }
+        return try await SpanRow.read(lines)
     }
 
     /// Passes the spans of traces on, one trace after the other, the oldest first.
@@ -239,6 +240,12 @@ extension Connection {
     fileprivate func spans(
         of trace: String, after last: TraceSpan?, limit: Int, _ programs: inout ProgramCache
     ) throws -> [StoredSpan] {
+        try spanLines(of: trace, after: last, limit: limit, &programs).map { try $0.stored }
+    }
+
+    fileprivate func spanLines(
+        of trace: String, after last: TraceSpan?, limit: Int, _ programs: inout ProgramCache
+    ) throws -> [SpanRow] {
         guard let id = Hexadecimal.decode(trace) else { return [] }
         let place = (last?.start ?? Timestamp(microseconds: .min), last?.context.span.bytes ?? [])
         return try all(
@@ -246,7 +253,43 @@ extension Connection {
             SELECT line, resource, received FROM spans
                 WHERE trace = ? AND (began, span) > (?, ?) ORDER BY began, span LIMIT ?
             """, id, place.0, place.1, limit
-        ) { row in try StoredSpan(row, &programs, self) }
+        ) { row in try SpanRow(row, &programs, self) }
+    }
+}
+
+/// A span whose line was not read yet.
+private struct SpanRow: Sendable {
+    let line: [UInt8]
+    let resource: JSONObject
+    let isReceived: Bool
+
+    /// Reads the line, the number of the resource, and whether it was received.
+    init(_ row: borrowing Row, _ programs: inout ProgramCache, _ connection: Connection) throws {
+        line = try row[0]
+        resource = try programs.resource(try row[1], in: connection)
+        isReceived = try row[2]
+    }
+
+    var stored: StoredSpan {
+        get throws { StoredSpan(span: try SpanLine.read(line), resource: resource, isReceived: isReceived) }
+    }
+
+    /// How many lines one task reads.
+    private static let together = 1_000
+
+    /// Reads many lines side by side.
+    static func read(_ rows: [SpanRow]) async throws -> [StoredSpan] {
+        guard rows.count > together else { return try rows.map { try $0.stored } }
+        return try await withThrowingTaskGroup(of: (Int, [StoredSpan]).self) { group in
+            for start in stride(from: 0, to: rows.count, by: together) {
+                group.addTask {
+                    (start, try rows[start..<min(start + together, rows.count)].map { try $0.stored })
+                }
+            }
+            var parts: [(start: Int, spans: [StoredSpan])] = []
+            for try await part in group { parts.append(part) }
+            return parts.sorted { $0.start < $1.start }.flatMap(\.spans)
+        }
     }
 }
 
@@ -279,9 +322,7 @@ struct ProgramCache {
 extension StoredSpan {
     /// Reads the line, the number of the resource, and whether it was received.
     init(_ row: borrowing Row, _ programs: inout ProgramCache, _ connection: Connection) throws {
-        span = try SpanLine.read(try row[0] as [UInt8])
-        resource = try programs.resource(try row[1], in: connection)
-        isReceived = try row[2]
+        self = try SpanRow(row, &programs, connection).stored
     }
 }
 
