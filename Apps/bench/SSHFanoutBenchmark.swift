@@ -30,19 +30,13 @@ enum SSHFanoutBenchmark {
             let asyncssh = quietly(["/usr/bin/python3"] + theirs)
             for _ in 0..<rounds {
                 let wall = try await Peers.time("env", variables.map { "\($0.key)=\($0.value)" } + ["sh"] + martlet)
-                let theirWall = try await again { try await Peers.time("sh", asyncssh) }
+                let theirWall = try await Peers.time("sh", asyncssh)
                 let work = try await Peers.processorTime("sh", martlet, variables: variables)
-                let theirWork = try await again { try await Peers.processorTime("sh", asyncssh) }
+                let theirWork = try await Peers.processorTime("sh", asyncssh)
                 results.withLock { $0.add((wall, theirWall), (work, theirWork)) }
             }
         }
         return results.withLock { $0.figures }
-    }
-
-    /// asyncssh loses a connection now and then under this load, and is then measured again.
-    private static func again(_ work: () async throws -> Duration) async throws -> Duration {
-        for _ in 0..<4 { do { return try await work() } catch {} }
-        return try await work()
     }
 
     /// The words for a shell that becomes a program whose output goes nowhere.

@@ -15,7 +15,7 @@ public struct SSHFeature: Feature {
 
     public static let manifest = Manifest(
         id: "ssh", summary: "Run commands on other machines, by SSH", version: "0.1.0",
-        needs: [.optional((any SecretStore).self)], settings: [config.declaration, parallel.declaration],
+        needs: [.one((any SecretStore).self)], settings: [config.declaration, parallel.declaration],
         verbatim: ["ssh.run": 2])
 
     private let config: PathValue?

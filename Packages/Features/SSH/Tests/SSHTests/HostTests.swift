@@ -17,7 +17,8 @@ struct HostTests {
             await #expect(processExitsWith: .success) { [folder = folder as String] in
                 let reason = "the grant decides about the address of each host that the names lead to"
                 let violations = try await FeatureConformance.violations(
-                    of: SSHFeature.self, in: folder, settings: #"{"ssh": {"config": "\#(folder)/config"}}"#,
+                    of: SSHFeature.self, with: [TestVaultFeature.self], in: folder,
+                    settings: #"{"ssh": {"config": "\#(folder)/config"}}"#,
                     texts: [
                         "ssh.hosts.match": reason, "ssh.test.hosts": reason, "ssh.run.hosts": reason,
                         "ssh.trust.hosts": reason, "ssh.forward.host": reason, "ssh.forward.to": reason,

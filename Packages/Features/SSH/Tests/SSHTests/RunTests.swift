@@ -180,6 +180,12 @@ struct RunTests {
             #expect(done.exit == .done && person.asked == ["ssh.passphrase", "ssh.passphrase"])
             let nobody = try await host.perform("ssh.test", ["hosts": "db"], asking: HeadlessInteraction())
             #expect(nobody.exit == .denied && nobody.json.array?[0]["reason"]?.string?.contains("passphrase") == true)
+            // What the vault has is not asked for.
+            let vault = try #require(host.composition.registry.optional((any SecretStore).self))
+            let name = SecretQuestions.passphraseName("\(server.folder)/user-ed25519")
+            try await vault.store(Secret("open sesame"), named: name)
+            let kept = try await host.perform("ssh.test", ["hosts": "web*"], asking: HeadlessInteraction())
+            #expect(kept.exit == .done)
         }
     }
 }

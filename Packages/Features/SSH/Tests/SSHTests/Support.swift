@@ -6,8 +6,32 @@ import JSON
 import Registry
 import SSHCore
 import SSHTesting
+import Settings
+import Synchronization
 
 @testable import SSH
+
+/// Secrets in memory.
+final class TestVault: SecretStore {
+    private let secrets = Mutex<[SecretName: Secret]>([:])
+
+    func secret(named name: SecretName) async -> Secret? { secrets.withLock { $0[name] } }
+    func store(_ secret: Secret, named name: SecretName) async { secrets.withLock { $0[name] = secret } }
+    func remove(named name: SecretName) async { secrets.withLock { $0[name] = nil } }
+    func names() async -> [SecretName] { secrets.withLock { Array($0.keys) } }
+}
+
+/// A vault in memory as a feature. Each composition has its own.
+struct TestVaultFeature: Feature {
+    static let manifest = Manifest(
+        id: "vault", summary: "Secrets in memory", version: "1.0", provides: [.single((any SecretStore).self)])
+
+    init(_ settings: FeatureSettings) {}
+
+    func register(in registry: inout RegistryBuilder) {
+        registry.provide((any SecretStore).self, registry.shared("vault") { TestVault() } as any SecretStore)
+    }
+}
 
 extension SSHServer {
     /// A port of 127.0.0.1 at which nobody answers: of a listener that is gone.
@@ -34,7 +58,8 @@ extension SSHServer {
                 """
             try Files.writeAtomically(Array(text.utf8), to: "\(server.folder)/config")
             let host = try TestHost(
-                [SSHFeature.self], settings: #"{"ssh": {"config": "\#(server.folder)/config"\#(settings)}}"#,
+                [SSHFeature.self, TestVaultFeature.self],
+                settings: #"{"ssh": {"config": "\#(server.folder)/config"\#(settings)}}"#,
                 folder: server.folder)
             try await body(server, host)
             await host.session.close()

@@ -69,13 +69,21 @@ public struct SSHServer: Sendable {
                     } while line.map { !String(decoding: $0, as: UTF8.self).contains("Server listening") } ?? false
                     // Without that line, another program had the port in the meantime.
                     guard line != nil else { return false }
+                    // It would stop when nobody reads what it logs.
+                    async let log: Void = drain(child)
                     try await body(SSHServer(port: port, folder: folder, process: child))
+                    child.send(.terminate)
+                    try await log
                     return true
                 }
                 if hasRun { return }
             }
             throw Problem("sshd does not start")
         }
+    }
+
+    private static func drain(_ child: ChildProcess) async throws {
+        while try await child.errors.read() != nil {}
     }
 
     /// A port that nobody listens on now.
