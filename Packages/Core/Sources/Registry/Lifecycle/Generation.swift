@@ -121,8 +121,8 @@ public final class Generation: Sendable {
         let isPart = ActionContext.current != nil
         return try await Caller.$current.withValue(context.caller) {
             try await ActionContext.$current.withValue(context) {
-                let asks = !registered.action.isAgreedByCall || !context.caller.isPerson
-                if effect == .destroys, asks, !isAgreed { try await agree(to: registered.action, arguments, in: context) }
+                let isAgreed = isAgreed || registered.action.isAgreedByCall && context.caller.isPerson
+                if effect == .destroys, !isAgreed { try await agree(to: registered.action, arguments, in: context) }
                 // A span costs time even if nobody records it.
                 if !isTraced || registered.action.isInstant {
                     return try await registered.action.perform(arguments, in: context)
