@@ -243,7 +243,8 @@ struct ScreenShowTests {
                 await Task.yield()
             }
             // Whether the first reading is still under way when the screen opens is left to the machine.
-            #expect(output.events.map { $0.fields["state"] }.filter { $0 != "loading" } == ["ready", "failed", "ready"])
+            #expect(
+                output.events.map { $0.fields["state"] }.filter { $0 != "loading" } == ["ready", "failed", "ready"])
             let lines = output.events.last?.fields["block"]?["blocks"]?.array?.last?["lines"]
             #expect(lines == [["text": "a"], ["text": "b"]] && output.events.last?.text == "2 bar 1\n\na\nb\n")
         }
