@@ -184,8 +184,16 @@ struct SystemTests {
             let left = "\(folder)/martlet-ssh-999999999-abcdef"
             try Files.makeDirectories(left)
             try Files.writeAtomically([1], to: "\(left)/log")
+            // A link that somebody has put there, whose target is none of them.
+            let other = "\(server.folder)/other"
+            try Files.makeDirectories(other)
+            try Files.writeAtomically([1], to: "\(other)/file")
+            let foreign = "\(folder)/martlet-ssh-999999998-abcdef"
+            try #require(unsafe symlink(other, foreign) == 0)
             let settings = try SSHConfig(file: file, of: account).settings(for: SSHAddress("server"))
             let link = try await SSHHost.connect(to: settings, with: .standalone(loop: Server.loop))
+            #expect(Files.exists("\(other)/file"))
+            unsafe unlink(foreign)
             let inside = try Files.list(folder)
             #expect(inside.count == 1 && !Files.exists(left))
             #expect(try Files.info("\(folder)/\(inside[0].name)").mode & 0o777 == 0o700)

@@ -12,7 +12,7 @@ struct PrivateFolder: Sendable {
 
     /// Makes a folder in that of the user's session, or else in `/tmp`.
     init(_ environment: [String: String]) throws(SSHError) {
-        let session = environment["XDG_RUNTIME_DIR"].flatMap { Files.exists($0) && $0.utf8.count < 40 ? $0 : nil }
+        let session = environment["XDG_RUNTIME_DIR"].flatMap { Self.isPlain($0) && Files.exists($0) ? $0 : nil }
         let place = session ?? "/tmp"
         Self.sweep(place)
         var template = Array("\(place)/\(Self.prefix)\(getpid())-XXXXXX".utf8CString)
@@ -21,6 +21,14 @@ struct PrivateFolder: Sendable {
                 .systemFailed, "no folder can be made in \(place) for the system's ssh: \(SystemError(errno))")
         }
         path = String(decoding: template.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    /// Short, and without what ssh or a shell would read as something else.
+    private static func isPlain(_ path: String) -> Bool {
+        path.utf8.first == UInt8(ascii: "/") && path.utf8.count < 60
+            && path.unicodeScalars.allSatisfy {
+                $0.isASCII && ($0.properties.isAlphabetic || "0123456789/-_.".unicodeScalars.contains($0))
+            }
     }
 
     func file(_ name: String) -> String { "\(path)/\(name)" }
@@ -40,11 +48,20 @@ struct PrivateFolder: Sendable {
         do throws(FileError) {
             for entry in try Files.list(place) where entry.name.hasPrefix(prefix) {
                 let number = entry.name.dropFirst(prefix.count).prefix { $0 != "-" }
-                guard let process = pid_t(number), kill(process, 0) != 0, errno == ESRCH else { continue }
+                guard let process = pid_t(number), kill(process, 0) != 0, errno == ESRCH,
+                    isOwn("\(place)/\(entry.name)")
+                else { continue }
                 try remove("\(place)/\(entry.name)")
             }
         } catch {
-            // Those of other users, for instance.
+            // They stay.
         }
+    }
+
+    /// Whether it is a folder of this user, which nobody else can put something in the place of: others may make entries in
+    /// `/tmp`, also links, but not rename those of this user.
+    private static func isOwn(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_uid == getuid()
     }
 }
