@@ -42,7 +42,12 @@ struct ReachTests {
                 + calls.with(ReachTests.link).filter { !$0.isTransfer && !$0.followsNoLink }
         }
         var connects: [SystemCalls.Sighting] { calls.with(port) }
-        var lookups: [SystemCalls.Sighting] { ReachTests.lookups.flatMap(calls.with) }
+        /// Actions of ssh look up the user that they belong to, as ssh does, for which nscd is asked as well.
+        var lookups: [SystemCalls.Sighting] {
+            ReachTests.lookups.flatMap(calls.with).filter { sighting in
+                !(sighting.call.contains("/nscd/socket") && sighting.during.contains("/ssh."))
+            }
+        }
         /// What was tried that told the word, as `caller action parameter form`.
         var leaks: [String] { tried.filter { $0["leaks"] == true }.map(ReachTests.words) }
     }

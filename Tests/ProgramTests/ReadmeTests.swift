@@ -57,6 +57,7 @@ private enum Exception: Sendable {
         "make compose DIR=../mybench NAME=mybench FEATURES=Weather": .excused(
             "it compiles for minutes; PluginTests compose programs"),
         "martlet auth login lab.example": .excused("it needs a server at that name; AuthStoryTests sign in to one"),
+        "martlet ssh run 'web*' -- uptime": .excused("it needs hosts of those names; SSHTests run such commands"),
         "martlet auth pat create ci --days 30": .excused("it needs a server; AuthRedactionTests make such a token"),
 
         "git diff | martlet ask \"Review this\"": .after(
