@@ -12,8 +12,11 @@ import Testing
 @Suite("Forwarded connections", .timeLimit(.minutes(5)))
 struct ForwardTests {
     /// Forwards a port to an echo server on this machine, by libssh2 or by the system's ssh, and passes where it listens.
+    ///
+    /// - Parameter connections: how many have ended before the forwarding is stopped.
     private func forwarding(
-        _ key: String, at local: PortForward.Local = .port(0), to port: Int? = nil, options: [String] = [],
+        _ key: String, connections: Int, at local: PortForward.Local = .port(0), to port: Int? = nil,
+        options: [String] = [],
         _ body: @Sendable (String) async throws -> Void
     ) async throws -> [String] {
         let log = EventLog()
@@ -28,6 +31,7 @@ struct ForwardTests {
                 try await forward.run(to: destination, by: link) { log.add($0) }
             }
             try await body(forward.address)
+            try await log.ended(connections)
             running.cancel()
             _ = await running.result
             await link.close()
@@ -55,7 +59,7 @@ struct ForwardTests {
     @Test(
         "Bytes pass in both directions, also half closed, several connections at once", arguments: ["ed25519", "rsa"])
     func both(key: String) async throws {
-        let log = try await forwarding(key) { address in
+        let log = try await forwarding(key, connections: 3) { address in
             let port = address.split(separator: ":").last ?? ""
             #expect(address.hasPrefix("127.0.0.1:"))
             // Each side ends its half only after all has come.
@@ -81,7 +85,7 @@ struct ForwardTests {
         arguments: ["ed25519", "rsa"])
     func refused(key: String) async throws {
         for options in [[], ["AllowTcpForwarding=no"]] {
-            let log = try await forwarding(key, to: 1, options: options) { address in
+            let log = try await forwarding(key, connections: 2, to: 1, options: options) { address in
                 let port = address.split(separator: ":").last ?? ""
                 let script =
                     "for n in 1 2; do timeout 20 python3 -c \"import socket; s = socket.create_connection(('127.0.0.1', \(port))); "
@@ -97,7 +101,7 @@ struct ForwardTests {
     func socket() async throws {
         try await TemporaryDirectory.run { folder in
             let path = "\(folder)/socket"
-            _ = try await forwarding("ed25519", at: .socket(path)) { address in
+            _ = try await forwarding("ed25519", connections: 1, at: .socket(path)) { address in
                 #expect(address == path)
                 let mode = try Files.info(path).mode
                 #expect(mode & 0o777 == 0o600)
@@ -118,6 +122,7 @@ struct ForwardTests {
 /// What happened to connections, in words.
 private final class EventLog: Sendable {
     private let held = Mutex<[String]>([])
+    private let news = Signal()
 
     var lines: [String] { held.withLock { $0 } }
 
@@ -128,5 +133,12 @@ private final class EventLog: Sendable {
             case .ended(let number, let error): "ended \(number) \(error.map { "\($0)" } ?? "")"
             }
         held.withLock { $0.append(line) }
+        news.raise()
+    }
+
+    /// Waits until so many connections have ended.
+    func ended(_ count: Int) async throws {
+        var seen = 0
+        while lines.count(where: { $0.hasPrefix("ended") }) < count { seen = try await news.wait(beyond: seen) }
     }
 }
