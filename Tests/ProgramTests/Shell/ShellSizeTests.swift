@@ -24,6 +24,11 @@ struct ShellSizeTests {
                     session.type(key)
                     try session.transcript(afterPauseOf: 120)
                 }
+                // On a busy machine an escape and the key after it are read as one key, and something is still open.
+                for _ in 0..<2 {
+                    session.type("\u{1B}")
+                    try session.transcript(afterPauseOf: 400)
+                }
                 session.type("q")
                 let end = try session.outputToPrompt()
                 #expect(
