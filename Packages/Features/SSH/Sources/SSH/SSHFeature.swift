@@ -40,7 +40,7 @@ public struct SSHFeature: Feature {
                 .action("ssh.run", "Run", key: "r", ["hosts": .row("host")]),
                 .action("ssh.test", "Connect", key: "t", ["hosts": .row("host")]),
                 .action("ssh.forward", "Forward a port", key: "f", ["host": .row("host")]),
-                .action("ssh.trust", "Trust", key: "k", ["hosts": .row("host")]),
+                .action("ssh.trust", "Trust", key: "a", ["hosts": .row("host")]),
             ])
     }
 }
