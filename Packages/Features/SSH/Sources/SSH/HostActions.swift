@@ -73,6 +73,8 @@ struct HostActions: Sendable {
             } ended: { _, count in
                 context.progress("connecting", completed: count, of: fleet.targets.count)
             }
+            // Of a single host, the error is that of the action.
+            if rows.count == 1, let failure = rows.first?.failure { throw failure }
             return HostOutcomes(rows: rows)
         }
         .sending()
