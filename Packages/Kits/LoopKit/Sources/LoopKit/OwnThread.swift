@@ -90,7 +90,7 @@ public final class OwnThreadExecutor: TaskExecutor {
 
     private let state = Mutex(State())
     /// Counts the jobs and the end.
-    private let bell = Bell()
+    private let bell = ThreadBell()
 
     /// Starts the thread.
     public init() throws(LoopError) {
@@ -127,12 +127,13 @@ public final class OwnThreadExecutor: TaskExecutor {
     }
 }
 
-/// A semaphore of the system, for a thread that waits without a task.
-@safe private final class Bell: @unchecked Sendable {
+/// A semaphore of the system, for a thread that waits without a task. Each ring ends one wait, also a later one.
+@safe public final class ThreadBell: @unchecked Sendable {
     // Safe to share: a POSIX semaphore may be used by several threads, and it never moves.
     private let semaphore: UnsafeMutablePointer<sem_t>
 
-    init() {
+    /// A bell that was not rung.
+    public init() {
         unsafe semaphore = .allocate(capacity: 1)
         unsafe semaphore.initialize(to: sem_t())
         unsafe sem_init(semaphore, 0, 0)
@@ -143,11 +144,13 @@ public final class OwnThreadExecutor: TaskExecutor {
         unsafe semaphore.deallocate()
     }
 
-    func ring() {
+    /// Lets one thread go on.
+    public func ring() {
         unsafe sem_post(semaphore)
     }
 
-    func wait() {
+    /// Blocks the thread until the bell is rung.
+    public func wait() {
         while unsafe sem_wait(semaphore) != 0 {}
     }
 }

@@ -1,6 +1,6 @@
 import CSSHClient
 import Capabilities
-import Glibc
+import LoopKit
 import Synchronization
 
 /// Answers the questions of a host. libssh2 wants the answers at once, so its thread waits here until a task has them.
@@ -110,31 +110,5 @@ final class KeyboardExchange: Sendable {
         guard let start = unsafe start, count > 0 else { return "" }
         let bytes = unsafe UnsafeRawBufferPointer(start: start, count: min(count, longest))
         return unsafe String(decoding: bytes, as: UTF8.self)
-    }
-}
-
-/// Lets a thread wait without a task.
-@safe
-private final class ThreadBell: @unchecked Sendable {
-    // Safe to share: a POSIX semaphore may be used by several threads, and it never moves.
-    private let semaphore: UnsafeMutablePointer<sem_t>
-
-    init() {
-        unsafe semaphore = .allocate(capacity: 1)
-        unsafe semaphore.initialize(to: sem_t())
-        unsafe sem_init(semaphore, 0, 0)
-    }
-
-    deinit {
-        unsafe sem_destroy(semaphore)
-        unsafe semaphore.deallocate()
-    }
-
-    func ring() {
-        unsafe sem_post(semaphore)
-    }
-
-    func wait() {
-        while unsafe sem_wait(semaphore) != 0 {}
     }
 }
