@@ -62,19 +62,3 @@ struct ForwardAction: Sendable {
 
     static var events: [EventDeclaration] { [listening.declaration, opened.declaration, ended.declaration] }
 }
-
-/// Where the host connects to, as an argument.
-struct DestinationValue: InputValue, OutputValue {
-    let text: String
-    let destination: SSHDestination
-
-    static let schema = Schema.string
-    var json: JSON { .string(text) }
-
-    init(json: JSON) throws(ValueError) {
-        text = try String(json: json)
-        do throws(SSHError) { destination = try SSHDestination(text) } catch {
-            throw ValueError("cannot be read: \(error.message)")
-        }
-    }
-}

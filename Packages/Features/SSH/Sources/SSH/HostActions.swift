@@ -12,15 +12,15 @@ struct HostActions: Sendable {
 
     var all: [Action] { [hosts, test, run, forward, trust] }
 
-    private var given: Parameter<HostNames> {
+    private var given: Parameter<String> {
         .argument(
             "hosts", "Hosts: names and patterns of your SSH settings, or addresses, with commas between them",
             completion: book.completion)
     }
 
     /// The hosts of an action, connected to as the settings say.
-    func fleet(_ given: HostNames, _ context: ActionContext) throws -> Fleet {
-        let targets = try book.targets(given, for: context)
+    func fleet(_ names: String, _ context: ActionContext) throws -> Fleet {
+        let targets = try book.targets(names, for: context)
         if targets.count > 1 {
             let names = targets.prefix(20).map(\.name).joined(separator: ", ")
             let more = targets.count > 20 ? " and \(targets.count - 20) more" : ""
@@ -34,11 +34,11 @@ struct HostActions: Sendable {
     private var hosts: Action {
         Action(
             "ssh.hosts", "List the hosts of your SSH settings", .reads,
-            .option("match", "Only these: names and patterns, with commas between them", as: HostNames?.self)
+            .option("match", "Only these: names and patterns, with commas between them", as: String?.self)
         ) { context, wanted in
             let config = try book.settings(context.host)
             let addresses =
-                if let wanted { try wanted.selection.addresses(in: config) } else {
+                if let wanted { try HostSelection(wanted).addresses(in: config) } else {
                     try config.hosts.map { try SSHAddress(host: $0.name) }
                 }
             let places = Dictionary(config.hosts.map { ($0.name, $0.place.description) }) { first, _ in first }
@@ -133,13 +133,13 @@ struct HostActions: Sendable {
         Action(
             "ssh.forward", "Pass a port of this machine on to one behind a host", .destroys,
             .argument(
-                "host", "The host: a name of your SSH settings, or an address", as: HostNames.self,
+                "host", "The host: a name of your SSH settings, or an address", as: String.self,
                 completion: book.completion),
-            .argument("to", "Port there, or host:port as the host calls it", as: DestinationValue.self),
+            .argument("to", "Port there, or host:port as the host calls it", as: String.self),
             .option("port", "Port of 127.0.0.1 to listen on, 0 for any; default: the same as there", as: Int?.self),
             .option("socket", "Path of a socket to listen on instead", as: OwnPath?.self)
         ) { context, names, to, port, socket in
-            let destination = to.destination
+            let destination = try SSHDestination(to)
             try context.caller.grant.check(.host(destination.host, port: destination.port))
             let local: PortForward.Local =
                 if let socket { .socket(try context.text(of: socket)) } else { .port(port ?? destination.port) }

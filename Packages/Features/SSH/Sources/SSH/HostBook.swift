@@ -1,5 +1,4 @@
 import Capabilities
-import JSON
 import Registry
 import SSHClient
 import SSHCore
@@ -18,9 +17,9 @@ struct HostBook: Sendable {
     }
 
     /// The hosts that a text means, if the caller may reach all of them. Nothing is sent if one of them is refused.
-    func targets(_ given: HostNames, for context: ActionContext) throws -> [Target] {
+    func targets(_ names: String, for context: ActionContext) throws -> [Target] {
         let config = try settings(context.host)
-        let targets = try given.selection.addresses(in: config).map { address in
+        let targets = try HostSelection(names).addresses(in: config).map { address in
             Target(settings: try config.settings(for: address))
         }
         for target in targets {
@@ -52,21 +51,5 @@ struct Target: Sendable {
     var account: String {
         let host = settings.hostName.contains(":") ? "[\(settings.hostName)]" : settings.hostName
         return "\(settings.user)@\(host)\(settings.port == 22 ? "" : ":\(settings.port)")"
-    }
-}
-
-/// Names of hosts, addresses and patterns, as an argument. The grant decides about each host that they lead to.
-struct HostNames: InputValue, OutputValue {
-    let text: String
-    let selection: HostSelection
-
-    static let schema = Schema.string
-    var json: JSON { .string(text) }
-
-    init(json: JSON) throws(ValueError) {
-        text = try String(json: json)
-        do throws(SSHError) { selection = try HostSelection(text) } catch {
-            throw ValueError("cannot be read: \(error.message)")
-        }
     }
 }

@@ -39,7 +39,7 @@ struct TrustAction: Sendable {
                 throw SSHError(
                     .hostKeyRefused,
                     "\(row.host) has the key \(row.presented?.key.fingerprint ?? ""), not \(PlainText.escape(fingerprint, limit: 80)); "
-                        + "ask its owner, somebody may be in between")
+                        + "ask its owner, since another machine may answer in its place")
             }
             return true
         }

@@ -60,7 +60,10 @@ struct RunTests {
             #expect(try await host.failure("ssh.run", ["hosts": "dead", "program": "true"]).exit == .unreachable)
             let line = try await host.failure("ssh.run", ["hosts": "db", "program": "ls | wc"])
             #expect(line.exit == .usage && line.message.contains("sh -c 'ls | wc'"))
-            #expect(try await host.failure("ssh.run", ["hosts": "nas*", "program": "true"]).exit == .usage)
+            for names in ["nas*", "!db", "a b\\", "me@web:0", ","] {
+                let refused = try await host.failure("ssh.run", ["hosts": .string(names), "program": "true"])
+                #expect(refused.exit == .usage, "\(names): \(refused.message)")
+            }
         }
     }
 
@@ -160,6 +163,8 @@ struct RunTests {
 
             let several = try await host.failure("ssh.forward", ["host": "web*", "to": "22", "port": 0])
             #expect(several.exit == .usage)
+            let unreadable = try await host.failure("ssh.forward", ["host": "db", "to": "22x", "port": 0])
+            #expect(unreadable.code == "ssh.address" && unreadable.exit == .usage)
             let layer = Grant.Layer(
                 .bundle("b"), effects: .destroys, actions: ["ssh.forward"], hosts: .named(["127.0.0.1:\(server.port)"]))
             await #expect(throws: AccessFailure.self) {

@@ -112,12 +112,12 @@ extension SSHError {
             let list = types.map(\.description).joined(separator: ", ")
             return SSHError(
                 .hostKeyChanged,
-                "\(shown) is not known, and \(place) has one of another type (\(list)); somebody may be in between: compare "
+                "\(shown) is not known, and \(place) has one of another type (\(list)); another machine may answer in its place: compare "
                     + "the fingerprint before you change that line", details: details)
         case .changed(let place):
             return SSHError(
                 .hostKeyChanged,
-                "\(shown) is not the one in \(place); somebody may be in between: find out why it has changed before you "
+                "\(shown) is not the one in \(place); another machine may answer in its place: find out why it has changed before you "
                     + "remove that line", details: details)
         case .known, .unknown:
             return SSHError(.hostKeyRefused, "\(shown) was not accepted", details: details)

@@ -68,7 +68,7 @@ struct SSHJournal: Sendable {
             let place = own.first { $0.hasPrefix("Offending") }.map { " (\($0))" } ?? ""
             return SSHError(
                 .hostKeyChanged,
-                "the key of \(settings.knownHostName) is not the known one\(place); somebody may be in between: find out why it has "
+                "the key of \(settings.knownHostName) is not the known one\(place); another machine may answer in its place: find out why it has "
                     + "changed before you remove that line")
         }
         if whole.contains("Host key verification failed") || whole.contains("host key is known for") {
